@@ -1,0 +1,59 @@
+package weir
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/weirlimits/weir/store"
+)
+
+// ScriptPlan runs a step next to the data, in one round trip. extra names what the
+// step's Lua twin needs besides [store.CapScript].
+func ScriptPlan(step *store.Step, params []int64, extra store.Capability) Plan {
+	return Plan{
+		Name:  "script",
+		Needs: store.CapScript | extra,
+		Trips: 1,
+		Bind: func(b Binding) (Bound, error) {
+			runner, err := b.Store.(store.Scripter).Prepare(step, b.Space)
+			if err != nil {
+				return nil, err
+			}
+			return &scriptBound{runner: runner, params: params, binding: b}, nil
+		},
+	}
+}
+
+type scriptBound struct {
+	runner  store.Runner
+	params  []int64
+	binding Binding
+}
+
+func (s *scriptBound) Take(ctx context.Context, key string, cost int64) (store.Reply, error) {
+	args := store.Args{OwnTime: true, Cost: cost, Params: s.params}
+	if s.binding.Clock != nil {
+		now, err := Micros(s.binding.Clock())
+		if err != nil {
+			return store.Reply{}, err
+		}
+		args.Now, args.OwnTime = now, false
+	}
+	return s.runner.Run(ctx, key, args)
+}
+
+func (s *scriptBound) Keys(key string) []string { return []string{s.binding.Space + key} }
+
+// maxMicros is the year 2200, well below the 2^53 that Lua counts exactly.
+var maxMicros = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+
+// Micros converts a clock's reading to whole microseconds since the Unix epoch. It
+// returns a [FieldError] for a time before 1970 or after 2200.
+func Micros(t time.Time) (int64, error) {
+	us := t.UnixMicro()
+	if us < 0 || us > maxMicros {
+		return 0, &FieldError{Field: "clock", Value: fmt.Sprint(t), Want: "a time from 1970 to 2200"}
+	}
+	return us, nil
+}
