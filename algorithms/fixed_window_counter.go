@@ -1,0 +1,119 @@
+package algorithms
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/weirlimits/weir"
+	"github.com/weirlimits/weir/store"
+)
+
+// fixedWindowCounterPlan needs nothing but a counter: one key per window, added to
+// first; an addition that passes the limit is given back.
+//
+// The counter is the admitted plus whatever others are about to give back, so it is
+// never below the admitted and no more than L pass. It may be above for a moment,
+// and then deny what would have fitted.
+func fixedWindowCounterPlan(limit, window int64) weir.Plan {
+	return weir.Plan{
+		Name:     "counter",
+		Needs:    store.CapCounter,
+		Trips:    1,
+		Spurious: true,
+		Bind: func(b weir.Binding) (weir.Bound, error) {
+			return &fixedWindowCounter{limit: limit, counters: newWindowCounters(b, window)}, nil
+		},
+	}
+}
+
+type fixedWindowCounter struct {
+	limit    int64
+	counters windowCounters
+}
+
+func (f *fixedWindowCounter) Keys(key string) []string { return f.counters.keys(key, 1) }
+
+func (f *fixedWindowCounter) Take(ctx context.Context, key string, cost int64) (store.Reply, error) {
+	now, err := f.counters.now()
+	if err != nil {
+		return store.Reply{}, err
+	}
+	index := now / f.counters.window
+	left := (index+1)*f.counters.window - now
+	name := f.counters.key(key, index)
+	if cost == 0 {
+		counts, err := f.counters.counter.Read(ctx, name)
+		if err != nil {
+			return store.Reply{}, err
+		}
+		return windowReply(true, f.limit-counts[0], counts[0] > 0, left), nil
+	}
+	count, err := f.counters.add(ctx, name, cost, left)
+	if err != nil {
+		return store.Reply{}, err
+	}
+	allowed := count <= f.limit
+	if !allowed {
+		if count, err = f.counters.giveBack(ctx, name, cost); err != nil {
+			return store.Reply{}, err
+		}
+	}
+	return windowReply(allowed, f.limit-count, count > 0, left), nil
+}
+
+// windowCounters are the counters of aligned windows, one key for each.
+type windowCounters struct {
+	counter store.Counter
+	binding weir.Binding
+	window  int64
+}
+
+func newWindowCounters(b weir.Binding, window int64) windowCounters {
+	return windowCounters{counter: b.Store.(store.Counter), binding: b, window: window}
+}
+
+func (w windowCounters) now() (int64, error) {
+	if w.binding.Clock != nil {
+		return weir.Micros(w.binding.Clock())
+	}
+	return weir.Micros(time.Now())
+}
+
+// key puts the user's key into braces, so that Redis Cluster keeps all windows of one
+// key in one slot. The colon keeps the braces from being empty, which would mean
+// "hash the whole key", also where the user's key is empty or starts with a brace.
+func (w windowCounters) key(user string, index int64) string {
+	return w.binding.Space + "{:" + user + "}" + strconv.FormatInt(index, 10)
+}
+
+// keys returns the keys of the latest windows, newest first.
+func (w windowCounters) keys(user string, latest int64) []string {
+	now, err := w.now()
+	if err != nil {
+		return nil
+	}
+	var keys []string
+	for i := range latest {
+		keys = append(keys, w.key(user, now/w.window-i))
+	}
+	return keys
+}
+
+func (w windowCounters) add(ctx context.Context, name string, cost, ttl int64) (int64, error) {
+	d := store.TTL(ttl + margin(w.window))
+	if w.binding.Clock != nil {
+		d = max(d, store.HousekeepingTTL)
+	}
+	return w.counter.Add(ctx, name, cost, d)
+}
+
+// giveBackTimeout bounds a rollback, which goes on when its caller has gone.
+const giveBackTimeout = 2 * time.Second
+
+func (w windowCounters) giveBack(ctx context.Context, name string, cost int64) (int64, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTimeout)
+	defer cancel()
+	// The key exists, so the TTL is without effect.
+	return w.counter.Add(ctx, name, -cost, store.HousekeepingTTL)
+}

@@ -1,0 +1,49 @@
+-- States are little-endian integers of fixed width, the same bytes as the Go twins'.
+local byte, char = string.byte, string.char
+local MAX_TIME = 9007199254740991
+local CLOCK_TOLERANCE = 1000000
+
+local function get32(s, i)
+  local a, b, c, d = byte(s, i, i + 3)
+  return a + b * 256 + c * 65536 + d * 16777216
+end
+
+local function get48(s, i)
+  local e, f = byte(s, i + 4, i + 5)
+  return get32(s, i) + (e + f * 256) * 4294967296
+end
+
+local function get56(s, i)
+  local e, f, g = byte(s, i + 4, i + 6)
+  return get32(s, i) + (e + f * 256 + g * 65536) * 4294967296
+end
+
+local function put32(v)
+  local a = v % 256
+  v = (v - a) / 256
+  local b = v % 256
+  v = (v - b) / 256
+  local c = v % 256
+  return char(a, b, c, (v - c) / 256)
+end
+
+local function put48(v)
+  local low = v % 4294967296
+  v = (v - low) / 4294967296
+  local e = v % 256
+  return put32(low) .. char(e, (v - e) / 256)
+end
+
+local function put56(v)
+  local low = v % 4294967296
+  v = (v - low) / 4294967296
+  local e = v % 256
+  v = (v - e) / 256
+  local f = v % 256
+  return put32(low) .. char(e, f, (v - f) / 256)
+end
+
+local function margin(window)
+  return math.min(window, 1000000)
+end
+

@@ -1,0 +1,65 @@
+-- gcra: theoretical arrival time in microseconds (7 bytes), the rest of it in 1/L of
+-- one (4 bytes), that L (4 bytes). p: limit, window, bucket and its rest, emission and
+-- its rest; each rest in 1/L of a microsecond.
+return function(state, now, own, cost, p)
+  local limit, window, bucket, bucket_part, emission, emission_part = p[1], p[2], p[3], p[4], p[5], p[6]
+  local ahead, part, set_back = 0, 0, false
+  if state then
+    if #state ~= 15 then return nil end
+    local tat, rest, wrote = get56(state, 1), get32(state, 8), get32(state, 12)
+    if tat > MAX_TIME or wrote < 1 or wrote > 1000000000 or rest >= wrote then return nil end
+    if tat >= now then
+      ahead, part = tat - now, rest
+      if wrote ~= limit then
+        ahead, part = mul_add_div(ahead, wrote, part, limit)
+        if ahead > bucket or (ahead == bucket and part > bucket_part) then ahead, part = bucket, bucket_part end
+      end
+      if own and ahead > bucket + CLOCK_TOLERANCE then
+        ahead, part, set_back = bucket, bucket_part, true
+      end
+    end
+  end
+  local after, after_part = emission, emission_part
+  if cost ~= 1 then after, after_part = mul_add_div(window, cost, 0, limit) end
+  after, after_part = after + ahead, after_part + part
+  if after_part >= limit then after, after_part = after + 1, after_part - limit end
+  local allowed = cost == 0 or after < bucket or (after == bucket and after_part <= bucket_part)
+  local retry = 0
+  if allowed then
+    ahead, part = after, after_part
+  else
+    retry = after - bucket
+    if after_part > bucket_part then retry = retry + 1 end
+  end
+  local remaining = 0
+  if ahead < bucket or (ahead == bucket and part <= bucket_part) then
+    local free, free_part = bucket - ahead, bucket_part - part
+    if free_part < 0 then free, free_part = free - 1, free_part + limit end
+    if emission_part == 0 then
+      remaining = (free - free % emission) / emission
+    else
+      -- Guess with rounded numbers, then find the exact one beside it.
+      remaining = math.floor(free / window * limit)
+      local us, rest = mul_add_div(window, remaining, 0, limit)
+      while us > free or (us == free and rest > free_part) do
+        remaining = remaining - 1
+        us, rest = mul_add_div(window, remaining, 0, limit)
+      end
+      us, rest = mul_add_div(window, remaining + 1, 0, limit)
+      while us < free or (us == free and rest <= free_part) do
+        remaining = remaining + 1
+        us, rest = mul_add_div(window, remaining + 1, 0, limit)
+      end
+    end
+  end
+  local reset = ahead
+  if part > 0 then reset = reset + 1 end
+  local next, ttl = false, 0
+  if cost > 0 and (allowed or set_back) then
+    next = put56(now + ahead) .. put32(part) .. put32(limit)
+    ttl = reset
+    local full = bucket_part > 0 and bucket + 1 or bucket
+    if ttl > full then ttl = full end
+  end
+  return next, ttl, allowed and 1 or 0, remaining, retry, reset
+end

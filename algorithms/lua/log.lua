@@ -1,0 +1,19 @@
+local CLOCK_TOLERANCE = 1000000
+
+-- int prints a whole number in full: Lua's own conversion keeps 14 digits.
+local function int(x)
+  return string.format('%.0f', x)
+end
+
+-- placed decides where a request falls that comes at now: at what time it counts, and
+-- by how much the log must move because the one clock was set back.
+local function placed(newest, now, own)
+  if not newest or newest <= now then return now, 0 end
+  if own and newest > now + CLOCK_TOLERANCE then return now, newest - now end
+  return newest, 0
+end
+
+local function life(window)
+  return window + math.min(window, 1000000)
+end
+

@@ -1,0 +1,49 @@
+-- sliding-counter: index of the aligned window (6 bytes), the count of the one before
+-- and its own (4 bytes each).
+return function(state, now, own, cost, p)
+  local limit, window = p[1], p[2]
+  local index, prev, cur, set_back = (now - now % window) / window, 0, 0, false
+  if state then
+    if #state ~= 14 then return nil end
+    local i, a, b = get48(state, 1), get32(state, 7), get32(state, 11)
+    if i * window > MAX_TIME or a > 1000000000 or b > 1000000000 then return nil end
+    if i < index - 1 then
+      -- both over
+    elseif i == index - 1 then
+      prev = b
+    elseif i == index then
+      prev, cur = a, b
+    elseif own and i * window > now + CLOCK_TOLERANCE then
+      prev, cur, set_back = a, b, true
+    else
+      index, prev, cur = i, a, b
+    end
+  end
+  local elapsed = math.max(now - index * window, 0)
+  local room = limit - cur - prev + mul_div_wide(prev, elapsed, window)
+  local allowed = cost == 0 or cost <= room
+  local retry = 0
+  if allowed then
+    cur = cur + cost
+    room = room - cost
+  else
+    local left = limit - cur - cost
+    if left >= 0 then
+      retry = (index + 1) * window - mul_add_div(window, left, 0, prev) - now
+    else
+      retry = (index + 2) * window - mul_add_div(window, limit - cost, 0, cur) - now
+    end
+  end
+  local reset = 0
+  if cur > 0 then
+    reset = (index + 2) * window - now
+  elseif prev > 0 then
+    reset = (index + 1) * window - now
+  end
+  local next, ttl = false, 0
+  if cost > 0 and (allowed or set_back) then
+    next = put48(index) .. put32(prev) .. put32(cur)
+    ttl = math.min(math.max(reset, 1), 2 * window)
+  end
+  return next, ttl, allowed and 1 or 0, math.max(room, 0), retry, reset
+end
