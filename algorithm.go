@@ -59,9 +59,9 @@ type Plan struct {
 	Name string
 	// Needs is what the store must have.
 	Needs store.Capability
-	// Trips is how many round trips a decision makes: the usual number where nobody
-	// contends.
-	Trips int
+	// Trips and DeniedTrips are how many round trips an admitted and a denied request
+	// make where nobody contends for the key.
+	Trips, DeniedTrips int
 	// Spurious tells that the plan adds first and gives back what it then denies, so
 	// it can deny for a moment what another caller's rollback would have freed. It
 	// never admits more than the algorithm.

@@ -17,9 +17,9 @@ import (
 // and then deny what would have fitted.
 func fixedWindowCounterPlan(limit, window int64) weir.Plan {
 	return weir.Plan{
-		Name:     "counter",
-		Needs:    store.CapCounter,
-		Trips:    1,
+		Name:  "counter",
+		Needs: store.CapCounter,
+		Trips: 1, DeniedTrips: 2,
 		Spurious: true,
 		Bind: func(b weir.Binding) (weir.Bound, error) {
 			return &fixedWindowCounter{limit: limit, counters: newWindowCounters(b, window)}, nil

@@ -136,7 +136,7 @@ func gcraFunc(state []byte, a store.Args) store.Result {
 	limit, window := p[0], p[1]
 	bucket, emission := span{p[2], p[3]}, span{p[4], p[5]}
 	var ahead span // how far TAT is ahead of now: what has been taken and not refilled
-	setBack := false
+	moved := false // to be written even if denied, or the answer would not come true
 	if len(state) != 0 {
 		if len(state) != gcraState {
 			return corrupt
@@ -148,13 +148,14 @@ func gcraFunc(state []byte, a store.Args) store.Result {
 		if tat >= a.Now {
 			ahead = span{tat - a.Now, part}
 			if wrote != limit { // another limit wrote it: what was taken counts as before
+				moved = true
 				ahead.us, ahead.part = mulAddDiv(ahead.us, wrote, part, limit)
 				if !ahead.atMost(bucket) {
 					ahead = bucket
 				}
 			}
 			if a.OwnTime && ahead.us > bucket.us+store.ClockTolerance {
-				ahead, setBack = bucket, true
+				ahead, moved = bucket, true // the clock was set back
 			}
 		}
 	}
@@ -175,7 +176,7 @@ func gcraFunc(state []byte, a store.Args) store.Result {
 		res.Reply.Remaining, _ = mulAddDiv(free.us, limit, free.part, window)
 	}
 	res.Reply.ResetAfter = ahead.up()
-	if a.Cost > 0 && (allowed || setBack) {
+	if a.Cost > 0 && (allowed || moved) {
 		res.State = sized(state, gcraState)
 		put56(res.State, a.Now+ahead.us)
 		put32(res.State[7:], ahead.part)

@@ -14,9 +14,9 @@ import (
 // true one, and nothing passes that the step would have denied.
 func slidingCounterCounterPlan(limit, window int64) weir.Plan {
 	return weir.Plan{
-		Name:     "counter",
-		Needs:    store.CapCounter,
-		Trips:    2,
+		Name:  "counter",
+		Needs: store.CapCounter,
+		Trips: 2, DeniedTrips: 3,
 		Spurious: true,
 		Bind: func(b weir.Binding) (weir.Bound, error) {
 			return &slidingCounterCounter{limit: limit, counters: newWindowCounters(b, window)}, nil

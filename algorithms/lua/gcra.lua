@@ -3,7 +3,7 @@
 -- its rest; each rest in 1/L of a microsecond.
 return function(state, now, own, cost, p)
   local limit, window, bucket, bucket_part, emission, emission_part = p[1], p[2], p[3], p[4], p[5], p[6]
-  local ahead, part, set_back = 0, 0, false
+  local ahead, part, moved = 0, 0, false
   if state then
     if #state ~= 15 then return nil end
     local tat, rest, wrote = get56(state, 1), get32(state, 8), get32(state, 12)
@@ -11,11 +11,12 @@ return function(state, now, own, cost, p)
     if tat >= now then
       ahead, part = tat - now, rest
       if wrote ~= limit then
+        moved = true
         ahead, part = mul_add_div(ahead, wrote, part, limit)
         if ahead > bucket or (ahead == bucket and part > bucket_part) then ahead, part = bucket, bucket_part end
       end
       if own and ahead > bucket + CLOCK_TOLERANCE then
-        ahead, part, set_back = bucket, bucket_part, true
+        ahead, part, moved = bucket, bucket_part, true
       end
     end
   end
@@ -55,7 +56,7 @@ return function(state, now, own, cost, p)
   local reset = ahead
   if part > 0 then reset = reset + 1 end
   local next, ttl = false, 0
-  if cost > 0 and (allowed or set_back) then
+  if cost > 0 and (allowed or moved) then
     next = put56(now + ahead) .. put32(part) .. put32(limit)
     ttl = reset
     local full = bucket_part > 0 and bucket + 1 or bucket

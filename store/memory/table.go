@@ -186,9 +186,10 @@ func (sh *shard) freeOne(now int64, steps uint32) bool {
 	return false
 }
 
-// compact gives memory back after a flood, once three quarters of the entries are free.
+// compact gives memory back after a flood: once all entries are free, or three
+// quarters of many.
 func (sh *shard) compact() {
-	if sh.used < 4*chunkSize || len(sh.index) > int(sh.used)/4 {
+	if len(sh.index) > 0 && (sh.used < 4*chunkSize || len(sh.index) > int(sh.used)/4) {
 		return
 	}
 	old, used := sh.chunks, sh.used
