@@ -33,6 +33,10 @@ type Shape struct {
 	// MaxTTL is the longest that a key must live. A store that keeps none so long
 	// cannot run the algorithm under this limit.
 	MaxTTL time.Duration
+	// MaxState bounds the bytes of a key's value where they grow with the limit; zero
+	// where they are few. A store that keeps none so large cannot run the plans that
+	// move whole values.
+	MaxState int
 	// Plans are the ways to run, best first.
 	Plans []Plan
 }

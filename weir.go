@@ -22,6 +22,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/weirlimits/weir/store"
@@ -101,6 +102,13 @@ func New(a Algorithm, limit Limit, st store.Store, opts *Options) (*Weir, error)
 			Field: "limit window", Value: limit.Window.String(),
 			Want: fmt.Sprintf("a shorter one: %s keeps a key for up to %v, and %s keeps none longer than %v",
 				a, shape.MaxTTL, st.Traits().Name, most),
+		}
+	}
+	if most := st.Traits().MaxValue; most > 0 && shape.MaxState > most {
+		return nil, &FieldError{
+			Field: "limit count", Value: strconv.FormatInt(limit.Count, 10),
+			Want: fmt.Sprintf("a smaller one: %s may need %d bytes for a key, and %s keeps at most %d",
+				a, shape.MaxState, st.Traits().Name, most),
 		}
 	}
 	bound, err := plan.Bind(Binding{Store: st, Space: keys.space, Clock: opts.Clock})

@@ -78,6 +78,10 @@ var registry = []Entry{
 			return RingLog(&RingLogOptions{CountDenied: v == "count"}), nil
 		},
 	},
+	{
+		Name: "packed-log", Summary: "the log in one value, a byte or two per request; fewer times by blocks",
+		Options: packedOptions, build: parsePackedLog,
+	},
 }
 
 func plain(a func() weir.Algorithm) func(map[string]string) (weir.Algorithm, error) {

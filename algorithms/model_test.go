@@ -36,7 +36,7 @@ func model(t require.TestingT, a weir.Algorithm, l weir.Limit) *oracle.Model {
 		return oracle.NewSlidingCounter(l.Count, w)
 	case "gcra":
 		return oracle.NewGCRA(l.Count, w, shape.Capacity)
-	case "sliding-log", "ring-log":
+	case "sliding-log", "ring-log", "packed-log":
 		return oracle.NewLog(l.Count, w)
 	}
 	require.Fail(t, "no reference model", a.Name())
@@ -82,6 +82,12 @@ func drawAlgorithm(t *rapid.T, l weir.Limit) weir.Algorithm {
 			burst = 1 + burst%20
 		}
 		a = algorithms.GCRA(&algorithms.GCRAOptions{Burst: burst})
+	}
+	if a.Name() == "packed-log" && l.Count > 1e8 && l.Window > time.Hour {
+		return algorithms.SlidingLog() // its worst case would take gigabytes, and is refused
+	}
+	if a.Name() == "packed-log" { // the grain at which it is exact
+		a = algorithms.PackedLog(&algorithms.PackedLogOptions{Tick: time.Microsecond})
 	}
 	return a
 }

@@ -44,8 +44,8 @@ type Counter interface {
 	Store
 	// Add adds delta to the counter in one atomic step and returns the new count.
 	// A missing counter starts at zero with the given TTL; on one that exists the
-	// TTL is not touched. A negative delta gives back: it stops at zero, and on a
-	// missing counter does nothing and returns zero. An addition that would pass
+	// TTL is not touched. A negative delta gives back: it stops at zero. On a missing
+	// counter a delta of zero or less does nothing and returns zero. An addition that would pass
 	// [Traits.MaxCounter] changes nothing and returns [ErrOverflow].
 	Add(ctx context.Context, key string, delta int64, ttl time.Duration) (int64, error)
 	// Read returns the counts of keys, in their order, zero for missing ones,

@@ -16,14 +16,15 @@ return function(key, now, own, cost, p, px)
     return tonumber(redis.call('LINDEX', key, i))
   end
   local newest = length > 0 and time(0)
+  if newest == nil then return nil end
   local at, shift = placed(newest, now, own)
   local floor = at + shift - window
   local live = length
-  if length > 0 and time(-1) <= floor then
+  if length > 0 and (time(-1) or 0) <= floor then
     local low, high = 0, length - 1 -- the element at high has expired
     while low < high do
       local middle = math.floor((low + high) / 2)
-      if time(middle) <= floor then high = middle else low = middle + 1 end
+      if (time(middle) or 0) <= floor then high = middle else low = middle + 1 end
     end
     live = low
   end
@@ -32,7 +33,7 @@ return function(key, now, own, cost, p, px)
 
   if cost > 0 and shift > 0 then
     local moved = redis.call('LRANGE', key, 0, live - 1)
-    for i = 1, #moved do moved[i] = int(tonumber(moved[i]) - shift) end
+    for i = 1, #moved do moved[i] = int((tonumber(moved[i]) or newest) - shift) end
     redis.call('DEL', key)
     push('RPUSH', key, moved)
     redis.call('PEXPIRE', key, px(life(window)))
@@ -49,7 +50,11 @@ return function(key, now, own, cost, p, px)
   end
 
   local retry, reset = 0, 0
-  if not allowed then retry = time(limit - cost) - shift + window - now end
+  if not allowed then
+    local leaves = time(limit - cost)
+    if not leaves then return nil end
+    retry = leaves - shift + window - now
+  end
   if live > 0 then reset = newest - shift + window - now end
   return allowed and 1 or 0, math.max(limit - live, 0), retry, reset
 end

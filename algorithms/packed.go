@@ -1,0 +1,450 @@
+package algorithms
+
+import "encoding/binary"
+
+// packed is the log of [PackedLog]: blocks of b admitted requests, each with the tick
+// of its newest. The value has three parts:
+//
+//   - the open block: how many requests it holds, fewer than b, and its tick;
+//   - the newest closed blocks, all at one tick: how many, and the tick;
+//   - the stream of all older closed blocks, oldest first. Each entry is the varint of
+//     the ticks since the entry before, at least 1; where several blocks share the tick
+//     a zero follows, and the varint of how many more.
+//
+// The first two are in the header, so that equal times and filling blocks touch
+// nothing else. A small value has varints in its header and is always written whole. A
+// wide one has a header of fixed width and room for a few more entries at its end, so that a
+// decision reads and writes a few bytes of it only, whatever its length. Its stream is
+// cut into segments; each but the first starts with a mark, the tick before it and the
+// number of blocks before it, by which what has expired is jumped over.
+type packed struct {
+	block int64
+
+	state  []byte
+	area   []byte // the stream; wide: with its marks, and room behind the tail
+	wide   bool
+	moved  int64 // by how much ticks in marks are to be moved back
+	lead   int   // wide: bytes of the first segment
+	head   int   // where the oldest entry starts
+	tail   int   // where the newest ends
+	origin int64 // the tick before the oldest entry
+	before int64 // wide: how many blocks were ever before the oldest entry
+	closed int64 // blocks in the stream
+	last   int64 // tick of the stream's newest entry
+
+	run, pend    int64 // the newest closed blocks, and their tick
+	open, openAt int64 // requests in the open block, and its tick
+
+	entry        []byte // what is to be appended to the stream
+	lastBefore   int64  // last and closed without it
+	closedBefore int64
+	buf          [2*maxVarint + 1]byte
+}
+
+const (
+	packedSmall = 1 // the first byte: the form
+	packedWide  = 2
+
+	packedSmallMost = 1200 // bytes of the largest small value
+	packedHeader    = 61   // bytes of a wide header
+	packedSegment   = 2048 // bytes of a segment, its mark included
+	packedMark      = 14   // bytes of a mark
+)
+
+// packedGrowth is by how many bytes a stream that ends at tail grows.
+func packedGrowth(tail int) int {
+	if tail < 16384 {
+		return 64
+	}
+	return 512
+}
+
+// packedRoom is where the area ends whose stream ends at tail.
+func packedRoom(tail int) int {
+	g := packedGrowth(tail)
+	return (tail + g - 1) / g * g
+}
+
+func openPacked(state []byte, block int64) (*packed, bool) {
+	p := &packed{block: block, state: state}
+	if len(state) == 0 {
+		return p, true
+	}
+	ok := false
+	switch state[0] {
+	case packedSmall:
+		ok = p.openSmall()
+	case packedWide:
+		ok = p.openWide()
+	}
+	ok = ok && p.last >= p.origin && p.pend >= p.last && p.openAt >= p.pend*min(p.open, 1) &&
+		p.open < p.block && p.run+p.open > 0 && (p.run > 0 || p.closed == 0) &&
+		p.origin <= maxTime && p.openAt <= maxTime && p.pend <= maxTime
+	return p, ok
+}
+
+func (p *packed) openSmall() bool {
+	if len(p.state) < 8 {
+		return false
+	}
+	p.origin = get56(p.state[1:])
+	i := 8
+	var lastBy, pendBy, openBy int64
+	for _, field := range []*int64{&p.closed, &lastBy, &pendBy, &p.run, &p.open, &openBy} {
+		if field == &openBy && p.open == 0 {
+			break
+		}
+		if *field, i = varint(p.state, i); i == 0 {
+			return false
+		}
+	}
+	p.last = p.origin + lastBy
+	p.pend = p.last + pendBy
+	p.openAt = p.pend + openBy
+	p.area = p.state[i:]
+	p.tail = len(p.area)
+	return true
+}
+
+func (p *packed) openWide() bool {
+	s := p.state
+	if len(s) < packedHeader {
+		return false
+	}
+	p.wide = true
+	p.origin, p.before, p.closed = get56(s[1:]), get56(s[8:]), get56(s[15:])
+	p.last, p.pend, p.run = get56(s[22:]), get56(s[29:]), get32(s[36:])
+	p.openAt, p.open = get56(s[40:]), get32(s[47:])
+	p.lead = int(binary.LittleEndian.Uint16(s[51:]))
+	p.head, p.tail = int(get32(s[53:])), int(get32(s[57:]))
+	p.area = s[packedHeader:]
+	return p.lead <= packedSegment && p.head <= p.tail && p.tail <= len(p.area)
+}
+
+// newest is the newest tick; zero of an empty log.
+func (p *packed) newest() int64 {
+	if p.open > 0 {
+		return p.openAt
+	}
+	return p.pend
+}
+
+// count is how many requests the log counts.
+func (p *packed) count() int64 { return (p.closed+p.run)*p.block + p.open }
+
+// shift moves all ticks back by d, to no earlier than the start of time: where the
+// oldest would be, all is moved to at.
+func (p *packed) shift(d, at int64) {
+	if p.closed > 0 && p.origin < d || p.run > 0 && p.pend < d {
+		p.run += p.closed
+		p.pend, p.openAt = at, at
+		p.clear()
+		return
+	}
+	p.moved = d
+	p.origin, p.last = max(p.origin-d, 0), max(p.last-d, 0)
+	p.pend, p.openAt = max(p.pend-d, 0), max(p.openAt-d, 0)
+}
+
+// clear empties the stream.
+func (p *packed) clear() {
+	p.area, p.head, p.tail, p.closed, p.wide, p.moved = nil, 0, 0, 0, false, 0
+	p.origin, p.last = p.pend, p.pend
+}
+
+// expire drops what is at tick floor or before. It changes no bytes.
+func (p *packed) expire(floor int64) {
+	if p.open > 0 && p.openAt <= floor {
+		p.open, p.openAt = 0, 0
+	}
+	if p.run > 0 && p.pend <= floor {
+		p.run, p.pend = 0, 0
+		p.clear()
+	}
+	if p.closed == 0 {
+		return
+	}
+	if p.last <= floor {
+		p.clear()
+		return
+	}
+	for {
+		m := p.markFrom(p.head)
+		if m < 0 {
+			break
+		}
+		tick, blocks := p.mark(m)
+		if tick > floor {
+			break
+		}
+		p.closed -= blocks - p.before
+		p.head, p.origin, p.before = m+packedMark, tick, blocks
+	}
+	for {
+		next, by, blocks := p.read(p.head)
+		if next < 0 || p.origin+by > floor {
+			return
+		}
+		p.head, p.origin = next, p.origin+by
+		p.closed -= blocks
+		p.before += blocks
+	}
+}
+
+// leaves is the tick of the block that holds the n-th oldest request.
+func (p *packed) leaves(n int64) int64 {
+	k := ceilDiv(n, p.block)
+	switch {
+	case k > p.closed+p.run:
+		return p.openAt
+	case k > p.closed:
+		return p.pend
+	}
+	at, tick, seen := p.head, p.origin, p.before
+	k += p.before
+	for {
+		m := p.markFrom(at)
+		if m < 0 {
+			break
+		}
+		t, blocks := p.mark(m)
+		if blocks >= k {
+			break
+		}
+		at, tick, seen = m+packedMark, t, blocks
+	}
+	for seen < k {
+		next, by, blocks := p.read(at)
+		if next < 0 {
+			return p.last
+		}
+		at, tick, seen = next, tick+by, seen+blocks
+	}
+	return tick
+}
+
+// border tells whether a mark starts, or is to start, at i.
+func (p *packed) border(i int) bool {
+	return p.wide && i >= p.lead && (i-p.lead)%packedSegment == 0
+}
+
+// end is where the segment ends whose entry, or whose mark, is at i.
+func (p *packed) end(i int) int {
+	switch {
+	case !p.wide:
+		return p.tail
+	case i < p.lead:
+		return p.lead
+	default:
+		return i + packedSegment - (i-p.lead)%packedSegment
+	}
+}
+
+// markFrom is where the first mark at or behind i starts, or -1.
+func (p *packed) markFrom(i int) int {
+	if !p.wide {
+		return -1
+	}
+	if !p.border(i) {
+		i = p.end(i)
+	}
+	if i+packedMark > p.tail {
+		return -1
+	}
+	return i
+}
+
+func (p *packed) mark(m int) (tick, blocks int64) {
+	return get56(p.area[m:]) - p.moved, get56(p.area[m+7:])
+}
+
+// entryFrom is where the first entry at or behind i starts: over a mark, and over the
+// zeros that fill a segment's end. It is the tail where there is none.
+func (p *packed) entryFrom(i int) int {
+	for i < p.tail {
+		switch {
+		case p.border(i):
+			i += packedMark
+		case p.area[i] != 0:
+			return i
+		default:
+			i = p.end(i)
+		}
+	}
+	return p.tail
+}
+
+// read returns the entry at or behind i: where the next may start, its distance in
+// ticks, and how many blocks it stands for. next is -1 at the stream's end.
+func (p *packed) read(i int) (next int, by, blocks int64) {
+	if i = p.entryFrom(i); i >= p.tail {
+		return -1, 0, 0
+	}
+	segment := p.area[:min(p.end(i), p.tail)]
+	by, next = varint(segment, i)
+	if next == 0 || by == 0 {
+		return -1, 0, 0
+	}
+	blocks = 1
+	if next < len(segment) && segment[next] == 0 {
+		if more, after := varint(segment, next+1); after != 0 && more > 0 {
+			blocks, next = 1+more, after
+		}
+	}
+	return next, by, blocks
+}
+
+// push logs n requests at a tick that is not before the newest.
+func (p *packed) push(tick, n int64) {
+	if p.block > 1 && p.open > 0 {
+		fill := min(n, p.block-p.open)
+		p.open, p.openAt = p.open+fill, tick
+		n -= fill
+		if p.open == p.block {
+			p.open, p.openAt = 0, 0
+			p.close(tick, 1)
+		}
+	}
+	if full := n / p.block; full > 0 {
+		p.close(tick, full)
+	}
+	if rest := n % p.block; rest > 0 {
+		p.open, p.openAt = rest, tick
+	}
+}
+
+// close logs full blocks. One push closes blocks at one tick only, so at most one entry
+// goes to the stream.
+func (p *packed) close(tick, blocks int64) {
+	if p.run > 0 && p.pend == tick {
+		p.run += blocks
+		return
+	}
+	if p.run > 0 {
+		if p.closed == 0 {
+			p.clear()
+			p.origin, p.last = p.pend-1, p.pend-1
+		}
+		p.entry = appendVarint(p.buf[:0], p.pend-p.last)
+		if p.run > 1 {
+			p.entry = appendVarint(append(p.entry, 0), p.run-1)
+		}
+		p.lastBefore, p.closedBefore = p.last, p.closed
+		p.closed, p.last = p.closed+p.run, p.pend
+	}
+	p.pend, p.run = tick, blocks
+}
+
+// save returns the state's bytes, in the old ones where they fit.
+func (p *packed) save() []byte {
+	if p.wide && p.markFrom(p.head) < 0 && p.tail-p.head < packedSmallMost/2 {
+		p.wide = false // what is left lies in one segment
+	}
+	if !p.wide {
+		if s := p.saveSmall(); s != nil {
+			return s
+		}
+		p.wide, p.lead, p.before = true, packedSegment, 0
+		p.area, p.head, p.tail = p.area[p.head:p.tail], 0, p.tail-p.head
+		return p.rewrite()
+	}
+	if p.moved != 0 {
+		for m := p.markFrom(p.head); m >= 0; m = p.markFrom(m + 1) {
+			tick, _ := p.mark(m)
+			put56(p.area[m:], max(tick, 0))
+		}
+		p.moved = 0
+	}
+	if _, at := p.place(); at+len(p.entry) > len(p.area) {
+		return p.rewrite()
+	}
+	p.append()
+	p.putHeader()
+	return p.state
+}
+
+// saveSmall returns a small value, or nil where it would be too long for one.
+func (p *packed) saveSmall() []byte {
+	var header [8 + 6*maxVarint]byte
+	header[0] = packedSmall
+	put56(header[1:], p.origin)
+	h := appendVarint(header[:8], p.closed)
+	h = appendVarint(h, p.last-p.origin)
+	h = appendVarint(h, p.pend-p.last)
+	h = appendVarint(h, p.run)
+	h = appendVarint(h, p.open)
+	if p.open > 0 {
+		h = appendVarint(h, p.openAt-p.pend)
+	}
+	stream := p.area[p.head:p.tail]
+	size := len(h) + len(stream) + len(p.entry)
+	if size > packedSmallMost {
+		return nil
+	}
+	s := p.state
+	if cap(s) < size || cap(s) > size+2*packedGrowth(0) {
+		s = make([]byte, size, size+packedGrowth(0))
+		copy(s[len(h):], stream)
+	} else {
+		s = s[:size]
+		copy(s[len(h):], stream) // may overlap
+	}
+	copy(s[len(h)+len(stream):], p.entry)
+	copy(s, h)
+	return s
+}
+
+// place is where the entry to be appended goes, and where a mark before it, or -1.
+func (p *packed) place() (mark, at int) {
+	switch end := p.end(p.tail); {
+	case len(p.entry) == 0:
+		return -1, p.tail
+	case p.border(p.tail):
+		return p.tail, p.tail + packedMark
+	case p.tail+len(p.entry) > end:
+		return end, end + packedMark
+	default:
+		return -1, p.tail
+	}
+}
+
+// append writes the entry, and a mark if one comes before it, into the room that is there.
+func (p *packed) append() {
+	mark, at := p.place()
+	if mark >= 0 {
+		put56(p.area[mark:], p.lastBefore)
+		put56(p.area[mark+7:], p.before+p.closedBefore)
+	}
+	p.tail = at + copy(p.area[at:], p.entry)
+}
+
+// rewrite makes a new wide value without what has expired, and with new room.
+func (p *packed) rewrite() []byte {
+	p.head = p.entryFrom(p.head)
+	stream := p.area[p.head:p.tail]
+	p.lead = p.end(p.head) - p.head
+	p.head, p.tail = 0, len(stream)
+	_, at := p.place()
+	p.state = make([]byte, packedHeader+packedRoom(at+len(p.entry)))
+	p.area = p.state[packedHeader:]
+	copy(p.area, stream)
+	p.append()
+	p.putHeader()
+	return p.state
+}
+
+func (p *packed) putHeader() {
+	s := p.state
+	s[0] = packedWide
+	put56(s[1:], p.origin)
+	put56(s[8:], p.before)
+	put56(s[15:], p.closed)
+	put56(s[22:], p.last)
+	put56(s[29:], p.pend)
+	put32(s[36:], p.run)
+	put56(s[40:], p.openAt)
+	put32(s[47:], p.open)
+	binary.LittleEndian.PutUint16(s[51:], uint16(p.lead))
+	put32(s[53:], int64(p.head))
+	put32(s[57:], int64(p.tail))
+}
