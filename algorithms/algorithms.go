@@ -49,6 +49,10 @@ var registry = []Entry{
 		build: plain(SlidingCounter),
 	},
 	{
+		Name: "bucketed-window", Summary: "counts of K+1 sub-windows, never too few",
+		Options: []Option{bucketsOption}, build: parseBucketedWindow,
+	},
+	{
 		Name: "gcra", Aliases: []string{"token-bucket", "leaky-bucket"}, Summary: "one time: a bucket of burst tokens, refilled evenly",
 		Options: []Option{burstOption},
 		build: func(values map[string]string) (weir.Algorithm, error) {

@@ -30,7 +30,7 @@ func TestLuaDecidesAsGo(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				run++
 				l := rapid.SampledFrom(interestingLimits).Draw(t, "limit")
-				a := drawAlgorithm(t, l)
+				a := drawAlgorithm(t, l, algorithms.All())
 				if a.Name() == "packed-log" {
 					a = drawPackedLog(t, l)
 				}
