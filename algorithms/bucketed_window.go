@@ -163,8 +163,10 @@ func bucketedWindowFunc(state []byte, a store.Args) store.Result {
 			gap, rest = 0, 0
 		}
 		at := bucketedHeader + varintLen(first) + gap
-		next := sized(state[:len(state):cap(state)], at+rest)
-		copy(next[at:], state[second:second+rest]) // may overlap
+		next := sized(state, at+rest)
+		if rest > 0 {
+			copy(next[at:], state[second:end]) // may overlap
+		}
 		put48(next, index)
 		clear(appendVarint(next[:bucketedHeader], first)[at-gap : at])
 		res.State = next
