@@ -75,6 +75,10 @@ type Plan struct {
 	Racy bool
 	// MaxCost is the largest cost of one request; zero means the capacity.
 	MaxCost int64
+	// Step and Params are what the plan runs, where it runs a step; [Layered] composes
+	// them.
+	Step   *store.Step
+	Params []int64
 	// Bind readies the plan. It may assume that the store meets Needs.
 	Bind func(b Binding) (Bound, error)
 }

@@ -83,6 +83,20 @@ func ParseLimit(s string) (Limit, error) {
 	return l, l.Validate()
 }
 
+// ParseLimits reads one limit or several that are joined by plus signs, the layers of a
+// cage: "100/1m+5/1s".
+func ParseLimits(s string) ([]Limit, error) {
+	var limits []Limit
+	for part := range strings.SplitSeq(s, "+") {
+		l, err := ParseLimit(part)
+		if err != nil {
+			return nil, err
+		}
+		limits = append(limits, l)
+	}
+	return limits, nil
+}
+
 // parseWindow accepts a bare unit ("min"), a whole number and a unit ("30d"), and
 // what [time.ParseDuration] accepts.
 func parseWindow(s string) (time.Duration, error) {

@@ -15,6 +15,7 @@ func ScriptPlan(step *store.Step, params []int64, extra store.Capability) Plan {
 		Name:  "script",
 		Needs: store.CapScript | extra,
 		Trips: 1, DeniedTrips: 1,
+		Step: step, Params: params,
 		Bind: func(b Binding) (Bound, error) {
 			runner, err := b.Store.(store.Scripter).Prepare(step, b.Space)
 			if err != nil {
