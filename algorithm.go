@@ -73,6 +73,8 @@ type Plan struct {
 	// Racy tells that the plan is not atomic: concurrent callers can exceed the
 	// guarantee. No plan of this module's algorithms is.
 	Racy bool
+	// Refunds tells that the plan gives back: its Take knows costs below zero.
+	Refunds bool
 	// MaxCost is the largest cost of one request; zero means the capacity.
 	MaxCost int64
 	// Step and Params are what the plan runs, where it runs a step; [Layered] composes
@@ -104,7 +106,7 @@ type Binding struct {
 
 // Bound is a plan at work. It is safe for concurrent use.
 type Bound interface {
-	// Take decides. The cost is between 0 and the plan's largest.
+	// Take decides. The cost is at most the plan's largest; below zero it is given back.
 	Take(ctx context.Context, key string, cost int64) (store.Reply, error)
 	// Keys returns the full names of the keys that may hold state for key now.
 	Keys(key string) []string

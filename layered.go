@@ -293,7 +293,7 @@ local function decide(cost, run)
     cannot[i] = left < cost
     admitted = admitted and not cannot[i]
   end
-  if cost > 0 then
+  if cost ~= 0 then
     if admitted then remaining, retry, reset = 1000000000, 0, 0 end
     for i = 1, #parts do
       if admitted or cannot[i] then

@@ -14,7 +14,7 @@ func ScriptPlan(step *store.Step, params []int64, extra store.Capability) Plan {
 	return Plan{
 		Name:  "script",
 		Needs: store.CapScript | extra,
-		Trips: 1, DeniedTrips: 1,
+		Trips: 1, DeniedTrips: 1, Refunds: true,
 		Step: step, Params: params,
 		Bind: func(b Binding) (Bound, error) {
 			runner, err := b.Store.(store.Scripter).Prepare(step, b.Space)

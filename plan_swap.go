@@ -21,7 +21,7 @@ func SwapPlan(step *store.Step, params []int64) Plan {
 	return Plan{
 		Name:  "compare-and-swap",
 		Needs: store.CapSwap,
-		Trips: 2, DeniedTrips: 1,
+		Trips: 2, DeniedTrips: 1, Refunds: true,
 		Step: step, Params: params,
 		Bind: func(b Binding) (Bound, error) {
 			s := &swapBound{step: step, params: params, binding: b, swapper: b.Store.(store.Swapper), seed: maphash.MakeSeed()}

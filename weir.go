@@ -139,6 +139,14 @@ func (w *Weir) Take(ctx context.Context, key string, n int64) (Decision, error) 
 			Want: fmt.Sprintf("at most %d for %s, which keeps an entry per request", w.maxCost, w.algorithm),
 		}
 	}
+	d, err := w.decide(ctx, key, cost)
+	if err == nil && n > w.capacity {
+		d.Allowed, d.RetryAfter = false, Never
+	}
+	return d, err
+}
+
+func (w *Weir) decide(ctx context.Context, key string, cost int64) (Decision, error) {
 	r, err := w.bound.Take(ctx, w.keys.user(key), cost)
 	if err == nil {
 		err = r.Check()
@@ -149,17 +157,27 @@ func (w *Weir) Take(ctx context.Context, key string, n int64) (Decision, error) 
 		}
 		return Decision{}, fmt.Errorf("weir: %s on %s: %w", w.algorithm.Name(), w.store.Traits().Name, err)
 	}
-	d := Decision{
+	return Decision{
 		Allowed:    r.Allowed,
 		Limit:      w.capacity,
 		Remaining:  min(r.Remaining, w.capacity),
 		RetryAfter: store.TTL(r.RetryAfter),
 		ResetAfter: store.TTL(r.ResetAfter),
+	}, nil
+}
+
+// Refund gives back the newest n requests of key, as many as still count: what was
+// taken and not used, such as the tokens that an answer did not need. n below zero is an
+// error. A plan whose data says that it has no refunds gives [errors.ErrUnsupported]. The
+// decision tells what is left.
+func (w *Weir) Refund(ctx context.Context, key string, n int64) (Decision, error) {
+	switch {
+	case n < 0:
+		return Decision{}, &FieldError{Field: "refund", Value: fmt.Sprint(n), Want: "0 or more"}
+	case !w.plan.Refunds:
+		return Decision{}, fmt.Errorf("weir: refund: %s, plan %s: %w", w.algorithm, w.plan.Name, errors.ErrUnsupported)
 	}
-	if n > w.capacity {
-		d.Allowed, d.RetryAfter = false, Never
-	}
-	return d, nil
+	return w.decide(ctx, key, -min(n, MaxCount))
 }
 
 // Peek implements [Limiter].

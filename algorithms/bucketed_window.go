@@ -23,8 +23,10 @@ type BucketedWindowOptions struct {
 //
 // Bound: those K+1 sub-windows cover the last W wherever in the running one t is, so
 // the sum is never below the true count: at most L in any window. It is above by what
-// the oldest sub-window still holds of requests that have left the window; they are
-// gone by the end of the running one, so a denial is too early by at most W/K.
+// the oldest sub-windows still hold of requests that have left the window. A request
+// counts until K sub-windows have gone by since the end of its own: at most K+1 of
+// them, so a denial is too early by at most K+1 sub-windows less W. That is W/K where K
+// divides the window, and more where it does not, since a sub-window is then longer.
 func BucketedWindow(opts *BucketedWindowOptions) weir.Algorithm {
 	if opts == nil {
 		opts = &BucketedWindowOptions{}
@@ -87,7 +89,7 @@ func (b bucketedWindow) Shape(l weir.Limit) (weir.Shape, error) {
 		Format:   fmt.Sprintf("1,%d", buckets),
 		Capacity: l.Count,
 		Guarantee: weir.Guarantee{
-			MaxInWindow: l.Count, Deficit: l.Count, DeficitFor: time.Duration(sub) * time.Microsecond,
+			MaxInWindow: l.Count, Deficit: l.Count, DeficitFor: time.Duration((buckets+1)*sub-w) * time.Microsecond,
 		},
 		MaxTTL: store.TTL((buckets + 1) * sub),
 		Plans: []weir.Plan{
@@ -141,6 +143,9 @@ func bucketedWindowFunc(state []byte, a store.Args) store.Result {
 			leaves = k
 		}
 	}
+	if a.Cost < 0 {
+		return bucketedGiveBack(state, a, index, age, setBack, end)
+	}
 	allowed := a.Cost == 0 || live+a.Cost <= limit
 	opens := func(k int64) int64 { return (index-k+buckets+1)*sub - a.Now }
 	res := store.Result{Reply: store.Reply{Allowed: allowed}}
@@ -171,6 +176,33 @@ func bucketedWindowFunc(state []byte, a store.Args) store.Result {
 		clear(appendVarint(next[:bucketedHeader], first)[at-gap : at])
 		res.State = next
 		res.TTL = min(opens(newestCounted), (buckets+1)*sub)
+	}
+	return res
+}
+
+// bucketedGiveBack takes -cost from the newest counts, and then peeks.
+func bucketedGiveBack(state []byte, a store.Args, index, age int64, setBack bool, end int) store.Result {
+	back := -a.Cost
+	var next []byte
+	changed := setBack
+	for i := bucketedHeader; i < end; {
+		n, after := varint(state, i)
+		taken := min(n, back)
+		changed = changed || taken > 0
+		next, back, i = appendVarint(next, n-taken), back-taken, after
+	}
+	var whole []byte
+	if len(next) > 0 {
+		whole = append(make([]byte, bucketedHeader, bucketedHeader+len(next)), next...)
+		put48(whole, index-age)
+		if setBack {
+			put48(whole, index)
+		}
+	}
+	a.Cost = 0
+	res := bucketedWindowFunc(whole, a)
+	if changed && whole != nil {
+		res.State, res.TTL = whole, max(res.Reply.ResetAfter, 1)
 	}
 	return res
 }

@@ -64,10 +64,10 @@ func fixedWindowFunc(state []byte, a store.Args) store.Result {
 		}
 	}
 	end := (index + 1) * window
-	allowed := a.Cost == 0 || count+a.Cost <= limit
-	write := a.Cost > 0 && (allowed || setBack)
+	allowed := a.Cost <= 0 || count+a.Cost <= limit
+	write := a.Cost > 0 && allowed || a.Cost < 0 && count > 0 || a.Cost != 0 && setBack
 	if allowed {
-		count += a.Cost
+		count = max(count+a.Cost, 0)
 	}
 	res := store.Result{Reply: windowReply(allowed, limit-count, count > 0, end-a.Now)}
 	if write {

@@ -20,7 +20,7 @@ func fixedWindowCounterPlan(limit, window int64) weir.Plan {
 		Name:  "counter",
 		Needs: store.CapCounter,
 		Trips: 1, DeniedTrips: 2,
-		Spurious: true,
+		Spurious: true, Refunds: true,
 		Bind: func(b weir.Binding) (weir.Bound, error) {
 			return &fixedWindowCounter{limit: limit, counters: newWindowCounters(b, window)}, nil
 		},
@@ -48,6 +48,10 @@ func (f *fixedWindowCounter) Take(ctx context.Context, key string, cost int64) (
 			return store.Reply{}, err
 		}
 		return windowReply(true, f.limit-counts[0], counts[0] > 0, left), nil
+	}
+	if cost < 0 {
+		count, err := f.counters.giveBack(ctx, name, -cost)
+		return windowReply(true, f.limit-count, count > 0, left), err
 	}
 	count, err := f.counters.add(ctx, name, cost, left)
 	if err != nil {

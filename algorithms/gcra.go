@@ -161,10 +161,17 @@ func gcraFunc(state []byte, a store.Args) store.Result {
 	}
 	cost := emission
 	if a.Cost != 1 {
-		cost.us, cost.part = mulAddDiv(window, a.Cost, 0, limit)
+		cost.us, cost.part = mulAddDiv(window, max(a.Cost, -a.Cost), 0, limit)
 	}
-	after := ahead.plus(cost, limit)
-	allowed := a.Cost == 0 || after.atMost(bucket)
+	var after span
+	switch {
+	case a.Cost >= 0:
+		after = ahead.plus(cost, limit)
+	case cost.atMost(ahead): // given back
+		after = ahead.minus(cost, limit)
+	}
+	allowed := a.Cost <= 0 || after.atMost(bucket)
+	write := a.Cost > 0 && allowed || a.Cost < 0 && ahead != after || a.Cost != 0 && moved
 	res := store.Result{Reply: store.Reply{Allowed: allowed}}
 	if allowed {
 		ahead = after
@@ -176,12 +183,12 @@ func gcraFunc(state []byte, a store.Args) store.Result {
 		res.Reply.Remaining, _ = mulAddDiv(free.us, limit, free.part, window)
 	}
 	res.Reply.ResetAfter = ahead.up()
-	if a.Cost > 0 && (allowed || moved) {
+	if write {
 		res.State = sized(state, gcraState)
 		put56(res.State, a.Now+ahead.us)
 		put32(res.State[7:], ahead.part)
 		put32(res.State[11:], limit)
-		res.TTL = min(ahead.up(), bucket.up())
+		res.TTL = max(min(ahead.up(), bucket.up()), 1)
 	}
 	return res
 }

@@ -23,6 +23,7 @@ type packed struct {
 	state  []byte
 	area   []byte // the stream; wide: with its marks, and room behind the tail
 	wide   bool
+	cut    bool  // the stream was shortened: what is behind its tail is void
 	moved  int64 // by how much ticks in marks are to be moved back
 	lead   int   // wide: bytes of the first segment
 	head   int   // where the oldest entry starts
@@ -78,7 +79,7 @@ func openPacked(state []byte, block int64) (*packed, bool) {
 		ok = p.openWide()
 	}
 	ok = ok && p.last >= p.origin && p.pend >= p.last && p.openAt >= p.pend*min(p.open, 1) &&
-		p.open < p.block && p.run+p.open > 0 && (p.run > 0 || p.closed == 0) &&
+		p.open < p.block && (p.run > 0 || p.closed == 0) &&
 		p.origin <= maxTime && p.openAt <= maxTime && p.pend <= maxTime
 	return p, ok
 }
@@ -335,6 +336,58 @@ func (p *packed) close(tick, blocks int64) {
 	p.pend, p.run = tick, blocks
 }
 
+// giveBack takes the newest n requests out, at most all there are.
+func (p *packed) giveBack(n int64) {
+	taken := min(n, p.open)
+	p.open, n = p.open-taken, n-taken
+	if p.open == 0 {
+		p.openAt = 0
+	}
+	for n > 0 && p.run > 0 {
+		blocks := min(n/p.block, p.run)
+		p.run, n = p.run-blocks, n-blocks*p.block
+		if p.run > 0 && n > 0 { // a part of a block: the rest of it is open again
+			p.run--
+			p.open, p.openAt, n = p.block-n, p.pend, 0
+		}
+		if p.run == 0 {
+			p.popLast()
+		}
+	}
+}
+
+// popLast moves the stream's newest entry into the header.
+func (p *packed) popLast() {
+	i, tick := p.head, p.origin
+	for m := p.markFrom(i); m >= 0; m = p.markFrom(i) {
+		tick, _ = p.mark(m)
+		i = m + packedMark
+	}
+	start, before, blocks := -1, tick, int64(0)
+	for {
+		next, by, m := p.read(i)
+		if next < 0 {
+			break
+		}
+		start, before, blocks = p.entryFrom(i), tick, m
+		i, tick = next, tick+by
+	}
+	if start < 0 || blocks >= p.closed {
+		p.run, p.pend = min(max(blocks, 0), p.closed), tick
+		if p.run == 0 {
+			p.pend = 0
+		}
+		p.clear()
+		return
+	}
+	if p.border(start - packedMark) {
+		start -= packedMark
+	}
+	p.run, p.pend = blocks, tick
+	p.closed, p.last, p.tail = p.closed-blocks, before, start
+	p.cut = true
+}
+
 // save returns the state's bytes, in the old ones where they fit.
 func (p *packed) save() []byte {
 	if p.wide && p.markFrom(p.head) < 0 && p.tail-p.head < packedSmallMost/2 {
@@ -355,7 +408,7 @@ func (p *packed) save() []byte {
 		}
 		p.moved = 0
 	}
-	if _, at := p.place(); at+len(p.entry) > len(p.area) {
+	if _, at := p.place(); p.cut || at+len(p.entry) > len(p.area) {
 		return p.rewrite()
 	}
 	p.append()

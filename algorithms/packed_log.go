@@ -34,7 +34,7 @@ type PackedLogOptions struct {
 // Bound: times are rounded up to ticks, so a request leaves the log up to one tick
 // later than the window, never earlier: the log's count is never below the true one,
 // and at most L are admitted in any window. A denial is therefore too early by less
-// than a tick; with a tick of 1us it never is.
+// than a tick, a microsecond less at most; with a tick of 1us it never is.
 //
 // With blocks of b, only the newest time of each b consecutive requests is kept, and
 // all b count until it has left the window. The count lies between the true one and
@@ -117,7 +117,7 @@ func (p packedLog) Shape(l weir.Limit) (weir.Shape, error) {
 	w := l.Window.Microseconds()
 	g := weir.Guarantee{MaxInWindow: l.Count, Deficit: block - 1}
 	if tick > 1 {
-		g.Deficit, g.DeficitFor = l.Count, time.Duration(tick)*time.Microsecond
+		g.Deficit, g.DeficitFor = l.Count, time.Duration(tick-1)*time.Microsecond
 		if block > 1 {
 			g.DeficitFor = 0 // the b-1 last longer
 		}
@@ -219,7 +219,8 @@ func packedLogFunc(state []byte, a store.Args) store.Result {
 	}
 	log.expire(floorDiv(now-window, tick))
 	live := log.count()
-	allowed := a.Cost == 0 || live+a.Cost <= limit
+	allowed := a.Cost <= 0 || live+a.Cost <= limit
+	back := min(-a.Cost, live)
 	res := store.Result{Reply: store.Reply{Allowed: allowed}}
 	if !allowed {
 		leaves := log.leaves(live + a.Cost - limit)
@@ -228,11 +229,15 @@ func packedLogFunc(state []byte, a store.Args) store.Result {
 		log.push(at, a.Cost)
 		live += a.Cost
 	}
+	if back > 0 {
+		log.giveBack(back)
+		live = log.count()
+	}
 	res.Reply.Remaining = max(limit-live, 0)
 	if live > 0 {
 		res.Reply.ResetAfter = log.newest()*tick + window - a.Now
 	}
-	if a.Cost > 0 && (allowed || moved) {
+	if a.Cost > 0 && allowed || back > 0 || a.Cost != 0 && moved {
 		res.State = log.save()
 		res.TTL = window + tick + margin(window)
 	}

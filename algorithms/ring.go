@@ -73,6 +73,11 @@ func (r *ring) dropOldest(n int) {
 	r.save()
 }
 
+func (r *ring) dropNewest(n int) {
+	r.count -= n
+	r.save()
+}
+
 // shift moves every time back by d.
 func (r *ring) shift(d int64) {
 	if d == 0 {

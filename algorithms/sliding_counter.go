@@ -81,12 +81,13 @@ func slidingCounterFunc(state []byte, a store.Args) store.Result {
 		}
 	}
 	w.elapsed = max(a.Now-w.index*window, 0)
-	allowed := a.Cost == 0 || w.room() >= a.Cost
+	allowed := a.Cost <= 0 || w.room() >= a.Cost
+	write := a.Cost > 0 && allowed || a.Cost < 0 && w.cur > 0 || a.Cost != 0 && setBack
 	if allowed {
-		w.cur += a.Cost
+		w.cur = max(w.cur+a.Cost, 0)
 	}
 	res := store.Result{Reply: w.reply(a.Now, allowed, a.Cost)}
-	if a.Cost > 0 && (allowed || setBack) {
+	if write {
 		res.State = sized(state, slidingCounterState)
 		put48(res.State, w.index)
 		put32(res.State[6:], w.prev)

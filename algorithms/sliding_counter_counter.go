@@ -17,7 +17,7 @@ func slidingCounterCounterPlan(limit, window int64) weir.Plan {
 		Name:  "counter",
 		Needs: store.CapCounter,
 		Trips: 2, DeniedTrips: 3,
-		Spurious: true,
+		Spurious: true, Refunds: true,
 		Bind: func(b weir.Binding) (weir.Bound, error) {
 			return &slidingCounterCounter{limit: limit, counters: newWindowCounters(b, window)}, nil
 		},
@@ -39,6 +39,12 @@ func (s *slidingCounterCounter) Take(ctx context.Context, key string, cost int64
 	w := weighted{limit: s.limit, window: s.counters.window, index: now / s.counters.window}
 	w.elapsed = now % w.window
 	this, before := s.counters.key(key, w.index), s.counters.key(key, w.index-1)
+	if cost < 0 {
+		if _, err := s.counters.giveBack(ctx, this, -cost); err != nil {
+			return store.Reply{}, err
+		}
+		cost = 0
+	}
 	if cost == 0 {
 		counts, err := s.counters.counter.Read(ctx, this, before)
 		if err != nil {

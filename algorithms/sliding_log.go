@@ -80,10 +80,11 @@ func logFunc(state []byte, a store.Args) store.Result {
 	}
 	expired := r.firstAfter(at + shift - window)
 	live := int64(r.len() - expired)
-	allowed := a.Cost == 0 || live+a.Cost <= limit
+	allowed := a.Cost <= 0 || live+a.Cost <= limit
 	logged := a.Cost > 0 && (allowed || countDenied)
+	back := min(-a.Cost, live) // to be given back
 
-	if logged || shift > 0 && a.Cost > 0 {
+	if logged || back > 0 || shift > 0 && a.Cost != 0 {
 		r.dropOldest(expired)
 		r.shift(shift)
 		shift, expired = 0, 0
@@ -93,6 +94,9 @@ func logFunc(state []byte, a store.Args) store.Result {
 			most := max(limit, live)
 			r.dropOldest(int(max(0, live+a.Cost-most)))
 			r.push(at, int(a.Cost), int(most))
+		}
+		if back > 0 {
+			r.dropNewest(int(back))
 		}
 		live = int64(r.len())
 	}

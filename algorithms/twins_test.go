@@ -74,6 +74,14 @@ func compareTwins(t *rapid.T, twin store.Store, a weir.Algorithm, l weir.Limit, 
 			return
 		}
 		n := drawCost(t, goSide.Capacity())
+		if rapid.IntRange(0, 5).Draw(t, "refund") == 0 {
+			want, err := goSide.Refund(context.Background(), "k", n)
+			require.NoError(t, err)
+			got, err := luaSide.Refund(context.Background(), "k", n)
+			require.NoError(t, err)
+			require.Equal(t, want, got, "%s %s at %d, refund %d", a, l, clock.us, n)
+			continue
+		}
 		want, wantErr := goSide.Take(context.Background(), "k", n)
 		got, gotErr := luaSide.Take(context.Background(), "k", n)
 		if wantErr != nil {
@@ -123,6 +131,13 @@ func TestLuaPacksAsGo(t *testing.T) {
 					n := int64(1)
 					if i%500 == 17 {
 						n = 1 + int64(i*31%4000)
+					}
+					if i%170 == 5 { // deep into the stream
+						want, err := goSide.Refund(context.Background(), "k", int64(i*17%2500))
+						require.NoError(t, err)
+						got, err := luaSide.Refund(context.Background(), "k", int64(i*17%2500))
+						require.NoError(t, err)
+						require.Equal(t, want, got, "%s, event %d, refund", a, i)
 					}
 					want, err := goSide.Take(context.Background(), "k", n)
 					require.NoError(t, err)

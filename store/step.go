@@ -52,7 +52,7 @@ type Func func(state []byte, args Args) Result
 type Args struct {
 	Now     int64   // microseconds since the Unix epoch
 	OwnTime bool    // one clock rules, the store's: it sets Now. If not, the caller brought Now
-	Cost    int64   // requests asked for at once; 0 peeks
+	Cost    int64   // requests asked for at once; 0 peeks; below 0 the newest so many are given back
 	Params  []int64 // the algorithm's parameters, constant per limiter, read only
 }
 

@@ -10,7 +10,8 @@ local function varint_bytes(v)
   return s .. char(v)
 end
 
-return function(state, now, own, cost, p)
+local decide_again
+local function decide(state, now, own, cost, p)
   local limit, sub, buckets = p[1], p[2], p[3]
   local index, age, set_back = (now - now % sub) / sub, 0, false
   if state then
@@ -45,6 +46,24 @@ return function(state, now, own, cost, p)
   local function opens(age_of)
     return (index - age_of + buckets + 1) * sub - now
   end
+  if cost < 0 then -- given back: from the newest counts, and then a peek
+    local back, next, changed, at = -cost, '', set_back, 7
+    while at < i do
+      local n, unit, b = 0, 1, byte(state, at)
+      while b >= 128 do
+        n, unit, at = n + (b - 128) * unit, unit * 128, at + 1
+        b = byte(state, at)
+      end
+      n, at = n + b * unit, at + 1
+      local taken = math.min(n, back)
+      changed = changed or taken > 0
+      next, back = next .. varint_bytes(n - taken), back - taken
+    end
+    local whole = #next > 0 and put48(set_back and index or index - age) .. next
+    local _, _, allowed, left, retry, reset = decide_again(whole, now, own, 0, p)
+    if changed and whole then return whole, math.max(reset, 1), allowed, left, retry, reset end
+    return false, 0, allowed, left, retry, reset
+  end
   local allowed = cost == 0 or live + cost <= limit
   local retry, reset = 0, 0
   if not allowed then
@@ -63,3 +82,5 @@ return function(state, now, own, cost, p)
   end
   return next, ttl, allowed and 1 or 0, math.max(limit - live, 0), retry, reset
 end
+decide_again = decide
+return decide

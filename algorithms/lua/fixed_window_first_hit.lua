@@ -15,9 +15,9 @@ return function(state, now, own, cost, p)
     end
   end
   local left = start + window - now
-  local allowed = cost == 0 or count + cost <= limit
-  local write = cost > 0 and (allowed or set_back)
-  if allowed then count = count + cost end
+  local allowed = cost <= 0 or count + cost <= limit
+  local write = cost > 0 and allowed or cost < 0 and count > 0 or cost ~= 0 and set_back
+  if allowed then count = math.max(count + cost, 0) end
   local next, ttl = false, 0
   if write then
     next = put56(start) .. put32(count)

@@ -21,10 +21,18 @@ return function(state, now, own, cost, p)
     end
   end
   local after, after_part = emission, emission_part
-  if cost ~= 1 then after, after_part = mul_add_div(window, cost, 0, limit) end
-  after, after_part = after + ahead, after_part + part
-  if after_part >= limit then after, after_part = after + 1, after_part - limit end
-  local allowed = cost == 0 or after < bucket or (after == bucket and after_part <= bucket_part)
+  if cost ~= 1 then after, after_part = mul_add_div(window, math.abs(cost), 0, limit) end
+  if cost >= 0 then
+    after, after_part = after + ahead, after_part + part
+    if after_part >= limit then after, after_part = after + 1, after_part - limit end
+  elseif after < ahead or (after == ahead and after_part <= part) then -- given back
+    after, after_part = ahead - after, part - after_part
+    if after_part < 0 then after, after_part = after - 1, after_part + limit end
+  else
+    after, after_part = 0, 0
+  end
+  local allowed = cost <= 0 or after < bucket or (after == bucket and after_part <= bucket_part)
+  local write = cost > 0 and allowed or cost < 0 and (ahead ~= after or part ~= after_part) or cost ~= 0 and moved
   local retry = 0
   if allowed then
     ahead, part = after, after_part
@@ -56,9 +64,9 @@ return function(state, now, own, cost, p)
   local reset = ahead
   if part > 0 then reset = reset + 1 end
   local next, ttl = false, 0
-  if cost > 0 and (allowed or moved) then
+  if write then
     next = put56(now + ahead) .. put32(part) .. put32(limit)
-    ttl = reset
+    ttl = math.max(reset, 1)
     local full = bucket_part > 0 and bucket + 1 or bucket
     if ttl > full then ttl = full end
   end

@@ -84,7 +84,7 @@ return function(key, now, own, cost, p, px)
     else
       return nil
     end
-    if last < origin or pend < last or open > 0 and open_at < pend or open >= block or run + open == 0
+    if last < origin or pend < last or open > 0 and open_at < pend or open >= block
       or run == 0 and closed > 0 or origin > MAX_TIME or open_at > MAX_TIME or pend > MAX_TIME then
       return nil
     end
@@ -185,7 +185,8 @@ return function(key, now, own, cost, p, px)
   end
 
   local live = (closed + run) * block + open
-  local allowed = cost == 0 or live + cost <= limit
+  local allowed = cost <= 0 or live + cost <= limit
+  local back, cut = min(-cost, live), false -- to be given back
   local retry, reset = 0, 0
   if not allowed then
     local k = live + cost - limit
@@ -249,10 +250,49 @@ return function(key, now, own, cost, p, px)
     if rest > 0 then open, open_at = rest, at end
     live = live + cost
   end
+  if back > 0 then
+    live = live - back
+    local function pop_last()
+      local i, t = head, origin
+      local m = mark_from(i)
+      while m do
+        t, i = (mark(m)), m + MARK
+        m = mark_from(i)
+      end
+      local start, prior, blocks = nil, t, 0
+      while true do
+        local next, by, n = read(i)
+        if not next then break end
+        start, prior, blocks = entry_from(i), t, n
+        i, t = next, t + by
+      end
+      if not start or blocks >= closed then
+        run, pend = min(blocks, closed), t
+        if run == 0 then pend = 0 end
+        clear()
+        return
+      end
+      if border(start - MARK) then start = start - MARK end
+      run, pend = blocks, t
+      closed, last, tail, cut = closed - blocks, prior, start, true
+    end
+    local n = back
+    local taken = min(n, open)
+    open, n = open - taken, n - taken
+    if open == 0 then open_at = 0 end
+    while n > 0 and run > 0 do
+      local blocks = min((n - n % block) / block, run)
+      run, n = run - blocks, n - blocks * block
+      if run > 0 and n > 0 then
+        run, open, open_at, n = run - 1, block - n, pend, 0
+      end
+      if run == 0 then pop_last() end
+    end
+  end
   newest = open > 0 and open_at or pend
   if live > 0 then reset = newest * tick + window - now end
 
-  if cost > 0 and (allowed or set_back) then
+  if cost > 0 and allowed or back > 0 or cost ~= 0 and set_back then
     local life = px(window + tick + margin(window))
     local function place()
       if #entry == 0 then return nil, tail end
@@ -297,7 +337,7 @@ return function(key, now, own, cost, p, px)
         moved = 0
       end
       local m, i = place()
-      if HEADER + i + #entry > redis.call('STRLEN', key) then
+      if cut or HEADER + i + #entry > redis.call('STRLEN', key) then
         head = entry_from(head)
         local body = stream(head, tail)
         rewrite(body)

@@ -28,10 +28,11 @@ return function(key, now, own, cost, p, px)
     end
     live = low
   end
-  local allowed = cost == 0 or live + cost <= limit
+  local allowed = cost <= 0 or live + cost <= limit
+  local back = math.min(-cost, live) -- to be given back
   local logged = cost > 0 and (allowed or count_denied)
 
-  if cost > 0 and shift > 0 then
+  if cost ~= 0 and shift > 0 then
     local moved = redis.call('LRANGE', key, 0, live - 1)
     for i = 1, #moved do moved[i] = int((tonumber(moved[i]) or newest) - shift) end
     redis.call('DEL', key)
@@ -47,6 +48,13 @@ return function(key, now, own, cost, p, px)
     live, newest = math.min(live + cost, math.max(limit, live)), at
     if length > live then redis.call('LTRIM', key, 0, live - 1) end
     redis.call('PEXPIRE', key, px(life(window)))
+  end
+
+  if back > 0 then
+    if back < live then redis.call('LTRIM', key, back, live - 1) else redis.call('DEL', key) end
+    live = live - back
+    newest = live > 0 and time(0)
+    if newest then redis.call('PEXPIRE', key, px(life(window))) end
   end
 
   local retry, reset = 0, 0

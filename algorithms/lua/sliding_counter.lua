@@ -21,11 +21,12 @@ return function(state, now, own, cost, p)
   end
   local elapsed = math.max(now - index * window, 0)
   local room = limit - cur - prev + mul_div_wide(prev, elapsed, window)
-  local allowed = cost == 0 or cost <= room
+  local allowed = cost <= 0 or cost <= room
+  local write = cost > 0 and allowed or cost < 0 and cur > 0 or cost ~= 0 and set_back
   local retry = 0
   if allowed then
-    cur = cur + cost
-    room = room - cost
+    local new = math.max(cur + cost, 0)
+    room, cur = room + cur - new, new
   else
     local left = limit - cur - cost
     if left >= 0 then
@@ -41,7 +42,7 @@ return function(state, now, own, cost, p)
     reset = (index + 1) * window - now
   end
   local next, ttl = false, 0
-  if cost > 0 and (allowed or set_back) then
+  if write then
     next = put48(index) .. put32(prev) .. put32(cur)
     ttl = math.min(math.max(reset, 1), 2 * window)
   end

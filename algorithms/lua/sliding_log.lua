@@ -2,19 +2,41 @@
 -- for further requests at the same time a number behind a dot.
 local CHUNK = 250
 
+-- name is that of the request with the number k at a time.
+local function name(time, k)
+  return k == 0 and time or time .. '.' .. k
+end
+
 -- add logs the time t, of which there are already same, n times.
 local function add(key, t, same, n)
-  local time, entry, i = int(t), {}, 0
+  local time, entries, i = int(t), {}, 0
   while i < n do
     local last = math.min(n, i + CHUNK)
-    entry = {}
+    entries = {}
     while i < last do
-      local k = same + i
-      entry[#entry + 1] = time
-      entry[#entry + 1] = k == 0 and time or time .. '.' .. k
+      entries[#entries + 1] = time
+      entries[#entries + 1] = name(time, same + i)
       i = i + 1
     end
-    redis.call('ZADD', key, unpack(entry))
+    redis.call('ZADD', key, unpack(entries))
+  end
+end
+
+local function newest_of(key)
+  local last = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')
+  return last[2] and tonumber(last[2])
+end
+
+-- drop takes the newest n out: by name, since equal times are ordered as text.
+local function drop(key, n)
+  while n > 0 do
+    local time = int(newest_of(key))
+    local same, names = redis.call('ZCOUNT', key, time, time), {}
+    while n > 0 and same > 0 and #names < CHUNK do
+      n, same = n - 1, same - 1
+      names[#names + 1] = name(time, same)
+    end
+    redis.call('ZREM', key, unpack(names))
   end
 end
 
@@ -33,14 +55,14 @@ end
 
 return function(key, now, own, cost, p, px)
   local limit, window = p[1], p[2]
-  local last = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')
-  local newest = last[2] and tonumber(last[2])
+  local newest = newest_of(key)
   local at, shift = placed(newest, now, own)
   local floor = at + shift - window
   local live = newest and redis.call('ZCOUNT', key, '(' .. int(floor), '+inf') or 0
-  local allowed = cost == 0 or live + cost <= limit
+  local allowed = cost <= 0 or live + cost <= limit
+  local back = math.min(-cost, live) -- to be given back
 
-  if cost > 0 and shift > 0 then
+  if cost ~= 0 and shift > 0 then
     move(key, shift, floor)
     redis.call('PEXPIRE', key, px(life(window)))
     newest, shift = now, 0
@@ -54,6 +76,13 @@ return function(key, now, own, cost, p, px)
     add(key, at, newest == at and redis.call('ZCOUNT', key, int(at), int(at)) or 0, cost)
     redis.call('PEXPIRE', key, px(life(window)))
     live, newest = live + cost, at
+  end
+
+  if back > 0 then
+    drop(key, back)
+    live = live - back
+    newest = live > 0 and newest_of(key)
+    if newest then redis.call('PEXPIRE', key, px(life(window))) end
   end
 
   local retry, reset = 0, 0
