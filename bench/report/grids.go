@@ -1,0 +1,268 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/weirlimits/weir"
+	"github.com/weirlimits/weir/bench"
+)
+
+// grids are what a run measured. Those that would be empty are left out. With detail there are
+// columns that only a wide page has room for.
+func grids(r *bench.Results, detail bool) []grid {
+	var all []grid
+	for _, t := range []grid{promises(r, detail), precision(r, detail), memory(r), throughput(r, detail)} {
+		if len(t.groups) == 0 || len(t.rows) == 0 {
+			continue
+		}
+		t.arrange()
+		all = append(all, t)
+	}
+	return all
+}
+
+// fill makes a row of each result; cells makes those of one that could run.
+func (t *grid) fill(r *bench.Results, cells func(bench.Result) []cell) {
+	if len(t.groups) == 0 {
+		return
+	}
+	for _, res := range r.Results {
+		to := newRow(res.Algorithm, res.Store, res.Unsupported, res.Error)
+		if len(res.Unsupported) == 0 {
+			to.cells = cells(res)
+			to.simplify()
+		}
+		t.rows = append(t.rows, to)
+	}
+}
+
+// newRow is a row without cells, which says why if there can be none.
+func newRow(algorithm, store string, unsupported []string, failure string) row {
+	r := row{algorithm: printable(algorithm), store: printable(store)}
+	switch {
+	case len(unsupported) > 0:
+		r.instead = needs(unsupported)
+	case failure != "":
+		r.instead = "failed: " + printable(failure)
+	}
+	return r
+}
+
+// simplify puts one text in place of cells that have no figure and all say the same.
+func (r *row) simplify() {
+	first := r.cells[0].text
+	if slices.ContainsFunc(r.cells, func(c cell) bool { return c.known || c.text != first }) {
+		r.instead = ""
+		return
+	}
+	if r.instead == "" {
+		r.instead = cmp.Or(first, "not measured")
+	}
+}
+
+func needs(missing []string) string { return "needs " + printable(strings.Join(missing, " + ")) }
+
+// racyExactness is the exactness of a plan that is not atomic.
+var racyExactness = weir.Plan{Racy: true}.Exactness()
+
+func promises(r *bench.Results, detail bool) grid {
+	t := grid{id: "promises", title: "Declared: what each promises"}
+	if !slices.ContainsFunc(r.Results, func(res bench.Result) bool { return res.Guarantee != nil }) {
+		return t
+	}
+	columns := []column{{title: "class", words: true}, {title: "plan", words: true}, {title: "max in W", better: lower}}
+	if detail {
+		columns = append(columns, column{title: "deficit", better: lower})
+	}
+	t.groups = []group{{columns: append(columns, column{title: "trips"})}}
+	t.fill(r, func(res bench.Result) []cell {
+		cells := []cell{words(printable(classOf(r, res.Store))), words(printable(res.Plan + ", " + res.Exactness))}
+		g := res.Guarantee
+		if g == nil {
+			return append(cells, make([]cell, len(columns)-1)...)
+		}
+		bound := whole(g.MaxInWindow)
+		if g.Evicts {
+			bound += " unless evicted"
+		}
+		if res.Exactness == racyExactness {
+			bound += " unless raced"
+		}
+		cells = append(cells, number(bound, float64(g.MaxInWindow)))
+		if detail {
+			cells = append(cells, number(whole(g.Deficit), float64(g.Deficit)))
+		}
+		trips := whole(int64(res.Trips))
+		if res.DeniedTrips != res.Trips {
+			trips += "/" + whole(int64(res.DeniedTrips))
+		}
+		return append(cells, number(trips, float64(res.Trips)))
+	})
+	return t
+}
+
+// classOf is what kind of backend a store is; empty if the run does not say.
+func classOf(r *bench.Results, store string) string {
+	for _, s := range r.Environment.Servers {
+		if s.Store == store {
+			return s.Class
+		}
+	}
+	return ""
+}
+
+// exactColumns tell how true a history of decisions is.
+func exactColumns() []column {
+	return []column{
+		{title: "max in W", better: lower}, {title: "over", better: lower}, {title: "false denied", better: lower},
+	}
+}
+
+func exactCells(p bench.Precision) []cell {
+	return []cell{
+		number(whole(p.MaxInWindow), float64(p.MaxInWindow)), number(whole(p.OverAdmitted), float64(p.OverAdmitted)),
+		number(whole(p.FalseDenied), float64(p.FalseDenied)),
+	}
+}
+
+func precision(r *bench.Results, detail bool) grid {
+	t := grid{id: "precision", title: "Precision, by scenario"}
+	scenarios := scenarioNames(r)
+	columns := exactColumns()
+	if detail {
+		columns = append(columns, column{title: "of exact"}, column{title: "retry error", better: lower})
+	}
+	for _, s := range scenarios {
+		t.groups = append(t.groups, group{title: printable(s), columns: columns})
+	}
+	t.fill(r, func(res bench.Result) []cell {
+		var cells []cell
+		for _, s := range scenarios {
+			p, ok := res.Precision[s]
+			if !ok || p.NA != "" {
+				for range columns {
+					cells = append(cells, words(printable(notMeasured(p.NA))))
+				}
+				continue
+			}
+			cells = append(cells, exactCells(p)...)
+			if detail {
+				cells = append(cells, number(fmt.Sprintf("%.3f", p.AdmittedRatio), p.AdmittedRatio),
+					number(micros(p.RetryErrorMeanUS), p.RetryErrorMeanUS))
+			}
+		}
+		return cells
+	})
+	return t
+}
+
+// scenarioNames are in the order of the alphabet: the results keep no other.
+func scenarioNames(r *bench.Results) []string {
+	names := map[string]bool{}
+	for _, res := range r.Results {
+		for s := range res.Precision {
+			names[s] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func memory(r *bench.Results) grid {
+	t := grid{id: "memory", title: "Memory: bytes per key after so many admitted events"}
+	counts := distinct(r, func(res bench.Result) []bench.Memory { return res.Memory }, func(m bench.Memory) int64 { return m.Events })
+	total := r.Clients > 0
+	for _, n := range counts {
+		g := group{title: plural(n, "event"), columns: []column{{title: "per key", better: lower}}}
+		if total {
+			g.columns = append(g.columns, column{title: whole(r.Clients) + " keys", better: lower})
+		}
+		t.groups = append(t.groups, g)
+	}
+	t.fill(r, func(res bench.Result) []cell {
+		var cells []cell
+		for _, n := range counts {
+			i := slices.IndexFunc(res.Memory, func(m bench.Memory) bool { return m.Events == n })
+			var per, all cell
+			switch {
+			case i < 0:
+			case res.Memory[i].NA != "":
+				per, all = words(printable(notMeasured(res.Memory[i].NA))), words(printable(notMeasured(res.Memory[i].NA)))
+			default:
+				m := res.Memory[i]
+				text := bytesOf(m.BytesPerKey)
+				if m.Shared {
+					text += " shared"
+				}
+				per, all = number(text, m.BytesPerKey), number(sizeOf(m.Total), m.Total)
+			}
+			cells = append(cells, per)
+			if total {
+				cells = append(cells, all)
+			}
+		}
+		return cells
+	})
+	return t
+}
+
+func throughput(r *bench.Results, detail bool) grid {
+	t := grid{id: "throughput", title: "Throughput and latency: decisions one by one, all admitted"}
+	counts := distinct(r, func(res bench.Result) []bench.Throughput { return res.Throughput }, func(h bench.Throughput) int { return h.Callers })
+	columns := []column{
+		{title: "per second", better: higher}, {title: "spread"}, {title: "p50", better: lower}, {title: "p99", better: lower},
+	}
+	if detail {
+		columns = append(columns, column{title: "p99.9", better: lower})
+	}
+	for _, n := range counts {
+		t.groups = append(t.groups, group{title: plural(int64(n), "caller"), columns: columns})
+	}
+	t.fill(r, func(res bench.Result) []cell {
+		var cells []cell
+		for _, n := range counts {
+			these := make([]cell, len(columns))
+			i := slices.IndexFunc(res.Throughput, func(h bench.Throughput) bool { return h.Callers == n })
+			switch {
+			case i < 0:
+			case res.Throughput[i].NA != "":
+				for c := range these {
+					these[c] = words(printable(notMeasured(res.Throughput[i].NA)))
+				}
+			default:
+				h := res.Throughput[i]
+				latency := func(us float64) cell { return cell{text: micros(us), value: us, spread: h.Spread, known: true} }
+				these[0] = cell{text: rough(h.PerSecond), value: h.PerSecond, spread: h.Spread, known: true}
+				these[1] = number(percent(h.Spread), h.Spread)
+				these[2], these[3] = latency(h.P50US), latency(h.P99US)
+				if detail {
+					these[4] = latency(h.P999US)
+				}
+			}
+			cells = append(cells, these...)
+		}
+		return cells
+	})
+	return t
+}
+
+// distinct returns, in order, all values of one field of what the results hold.
+func distinct[T any, K cmp.Ordered](r *bench.Results, of func(bench.Result) []T, field func(T) K) []K {
+	seen := map[K]bool{}
+	for _, res := range r.Results {
+		for _, v := range of(res) {
+			seen[field(v)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+func plural(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return whole(n) + " " + what + "s"
+}

@@ -1,0 +1,95 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+const standIn = "n/a (stand-in)"
+
+// notMeasured names why a figure is missing.
+func notMeasured(why string) string {
+	if why == "" {
+		return ""
+	}
+	return "n/a (" + why + ")"
+}
+
+// whole groups digits by threes: 265,000.
+func whole(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	digits := strings.TrimPrefix(s, "-")
+	var b strings.Builder
+	b.WriteString(s[:len(s)-len(digits)])
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
+
+// rough keeps three digits of what is only known so well: 264,812 is 265,000.
+func rough(v float64) string {
+	if v < 1000 || v > 1e18 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(v))-2)
+	return whole(int64(math.Round(v/unit) * unit))
+}
+
+// micros prints a time given in microseconds.
+func micros(us float64) string {
+	for _, u := range []struct {
+		size float64
+		name string
+	}{{3600e6, "h"}, {60e6, "min"}, {1e6, "s"}, {1e3, "ms"}, {1, "us"}} {
+		if math.Abs(us) >= u.size {
+			return strconv.FormatFloat(us/u.size, 'g', 3, 64) + u.name
+		}
+	}
+	if us == 0 {
+		return "0"
+	}
+	return strconv.FormatFloat(us*1000, 'f', 0, 64) + "ns"
+}
+
+// bytesOf prints what a key costs: whole bytes where they are whole.
+func bytesOf(v float64) string {
+	if v < 100 && v != math.Trunc(v) {
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	if math.Abs(v) > 1e15 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return whole(int64(math.Round(v)))
+}
+
+// sizeOf prints a total.
+func sizeOf(v float64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
+	i := 0
+	for v >= 1024 && i < len(units)-1 {
+		v /= 1024
+		i++
+	}
+	if v >= 1000 {
+		return strconv.FormatFloat(v, 'f', 0, 64) + " " + units[i]
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64) + " " + units[i]
+}
+
+func percent(part float64) string { return strconv.FormatFloat(part*100, 'f', 0, 64) + "%" }
+
+// printable replaces what could break a line or drive a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
+}

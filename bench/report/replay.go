@@ -1,0 +1,116 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/weirlimits/weir/bench"
+)
+
+// Replay is what a replay found and what it was made of.
+type Replay struct {
+	Results     *bench.ReplayResults
+	Trace       bench.TraceInfo
+	Limit       bench.LimitInfo
+	Environment bench.Environment
+}
+
+// AsResults returns the replay as results whose one scenario is the trace.
+func (r *Replay) AsResults() *bench.Results {
+	res := &bench.Results{
+		Version: bench.ResultsVersion, Environment: r.Environment, Limit: r.Limit, Trace: &r.Trace,
+		Incomplete: r.Results.Incomplete,
+	}
+	for _, one := range r.Results.Results {
+		to := bench.Result{Algorithm: one.Algorithm, Store: one.Store, Unsupported: one.Unsupported, Error: one.Error}
+		if one.Precision != nil {
+			to.Precision = map[string]bench.Precision{"trace": *one.Precision}
+		}
+		res.Results = append(res.Results, to)
+	}
+	return res
+}
+
+// Render writes the replay in a format: "text", "json", "csv", "md" or "html". The JSON is that of
+// [bench.ReplayResults], the CSV that of [Render].
+func (r *Replay) Render(w io.Writer, format string, opts *Options) error {
+	switch format {
+	case formatJSON:
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r.Results)
+	case formatCSV:
+		return writeCSV(w, r.AsResults())
+	}
+	res := r.AsResults()
+	p := newPage(res, format != formatText)
+	p.title = "Replay of " + printable(r.Trace.Name) + " at " + printable(r.Limit.Text)
+	p.grids = nil
+	for _, t := range []grid{r.summary(), r.denied(format != formatText)} {
+		if len(t.rows) > 0 {
+			t.arrange()
+			p.grids = append(p.grids, t)
+		}
+	}
+	return p.render(w, format, opts)
+}
+
+func (r *Replay) summary() grid {
+	columns := append([]column{{title: "events"}, {title: "keys"}, {title: "allowed"}, {title: "denied"}}, exactColumns()...)
+	columns = append(columns, column{title: "server calls", better: lower})
+	t := grid{id: "summary", title: "Decisions", groups: []group{{columns: columns}}}
+	for _, one := range r.Results.Results {
+		to := newRow(one.Algorithm, one.Store, one.Unsupported, one.Error)
+		if p := one.Precision; p != nil && p.NA != "" {
+			to.instead = printable(notMeasured(p.NA))
+		} else if p != nil {
+			count := func(n int64) cell { return number(whole(n), float64(n)) }
+			to.cells = append([]cell{count(p.Events), count(int64(p.Keys)), count(p.Allowed), count(p.Denied)}, exactCells(*p)...)
+			calls := words("not counted")
+			if p.ServerCalls > 0 {
+				calls = count(p.ServerCalls)
+			}
+			to.cells = append(to.cells, calls)
+		} else if to.instead == "" {
+			to.instead = "not decided"
+		}
+		t.rows = append(t.rows, to)
+	}
+	return t
+}
+
+// mostNamed is how many clients text names; a page names all that the results do.
+const mostNamed = 3
+
+// denied names the clients denied most, where there are any.
+func (r *Replay) denied(detail bool) grid {
+	t := grid{id: "denied", title: "Denied most", groups: []group{{columns: []column{
+		{title: "clients (denied of all requests)", words: true, fold: 66},
+	}}}}
+	for _, one := range r.Results.Results {
+		var names []string
+		for i, c := range one.MostDenied {
+			if i == mostNamed && !detail {
+				break
+			}
+			names = append(names, fmt.Sprintf("%s (%s of %s)", shortened(printable(c.Key)), whole(c.Denied), whole(c.Requests)))
+		}
+		if len(names) > 0 {
+			to := newRow(one.Algorithm, one.Store, nil, "")
+			to.cells = []cell{words(strings.Join(names, ", "))}
+			t.rows = append(t.rows, to)
+		}
+	}
+	return t
+}
+
+// shortened keeps a name that may be megabytes long from filling the page.
+func shortened(name string) string {
+	const most = 60
+	if runes := []rune(name); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return name
+}
