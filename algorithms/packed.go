@@ -36,10 +36,10 @@ type packed struct {
 	run, pend    int64 // the newest closed blocks, and their tick
 	open, openAt int64 // requests in the open block, and its tick
 
-	entry        []byte // what is to be appended to the stream
-	lastBefore   int64  // last and closed without it
+	entry        [2*maxVarint + 1]byte // what is to be appended to the stream,
+	entryLen     int                   // so many bytes
+	lastBefore   int64                 // last and closed without it
 	closedBefore int64
-	buf          [2*maxVarint + 1]byte
 }
 
 const (
@@ -66,10 +66,11 @@ func packedRoom(tail int) int {
 	return (tail + g - 1) / g * g
 }
 
-func openPacked(state []byte, block int64) (*packed, bool) {
-	p := &packed{block: block, state: state}
+// parse reads a state. It reports false where the state is not one of its own.
+func (p *packed) parse(state []byte, block int64) bool {
+	*p = packed{block: block, state: state}
 	if len(state) == 0 {
-		return p, true
+		return true
 	}
 	ok := false
 	switch state[0] {
@@ -78,10 +79,9 @@ func openPacked(state []byte, block int64) (*packed, bool) {
 	case packedWide:
 		ok = p.openWide()
 	}
-	ok = ok && p.last >= p.origin && p.pend >= p.last && p.openAt >= p.pend*min(p.open, 1) &&
+	return ok && p.last >= p.origin && p.pend >= p.last && p.openAt >= p.pend*min(p.open, 1) &&
 		p.open < p.block && (p.run > 0 || p.closed == 0) &&
 		p.origin <= maxTime && p.openAt <= maxTime && p.pend <= maxTime
-	return p, ok
 }
 
 func (p *packed) openSmall() bool {
@@ -326,10 +326,11 @@ func (p *packed) close(tick, blocks int64) {
 			p.clear()
 			p.origin, p.last = p.pend-1, p.pend-1
 		}
-		p.entry = appendVarint(p.buf[:0], p.pend-p.last)
+		entry := appendVarint(p.entry[:0], p.pend-p.last)
 		if p.run > 1 {
-			p.entry = appendVarint(append(p.entry, 0), p.run-1)
+			entry = appendVarint(append(entry, 0), p.run-1)
 		}
+		p.entryLen = len(entry)
 		p.lastBefore, p.closedBefore = p.last, p.closed
 		p.closed, p.last = p.closed+p.run, p.pend
 	}
@@ -408,7 +409,7 @@ func (p *packed) save() []byte {
 		}
 		p.moved = 0
 	}
-	if _, at := p.place(); p.cut || at+len(p.entry) > len(p.area) {
+	if _, at := p.place(); p.cut || at+p.entryLen > len(p.area) {
 		return p.rewrite()
 	}
 	p.append()
@@ -430,7 +431,7 @@ func (p *packed) saveSmall() []byte {
 		h = appendVarint(h, p.openAt-p.pend)
 	}
 	stream := p.area[p.head:p.tail]
-	size := len(h) + len(stream) + len(p.entry)
+	size := len(h) + len(stream) + p.entryLen
 	if size > packedSmallMost {
 		return nil
 	}
@@ -442,7 +443,7 @@ func (p *packed) saveSmall() []byte {
 		s = s[:size]
 		copy(s[len(h):], stream) // may overlap
 	}
-	copy(s[len(h)+len(stream):], p.entry)
+	copy(s[len(h)+len(stream):], p.entry[:p.entryLen])
 	copy(s, h)
 	return s
 }
@@ -450,11 +451,11 @@ func (p *packed) saveSmall() []byte {
 // place is where the entry to be appended goes, and where a mark before it, or -1.
 func (p *packed) place() (mark, at int) {
 	switch end := p.end(p.tail); {
-	case len(p.entry) == 0:
+	case p.entryLen == 0:
 		return -1, p.tail
 	case p.border(p.tail):
 		return p.tail, p.tail + packedMark
-	case p.tail+len(p.entry) > end:
+	case p.tail+p.entryLen > end:
 		return end, end + packedMark
 	default:
 		return -1, p.tail
@@ -468,7 +469,7 @@ func (p *packed) append() {
 		put56(p.area[mark:], p.lastBefore)
 		put56(p.area[mark+7:], p.before+p.closedBefore)
 	}
-	p.tail = at + copy(p.area[at:], p.entry)
+	p.tail = at + copy(p.area[at:], p.entry[:p.entryLen])
 }
 
 // rewrite makes a new wide value without what has expired, and with new room.
@@ -478,7 +479,7 @@ func (p *packed) rewrite() []byte {
 	p.lead = p.end(p.head) - p.head
 	p.head, p.tail = 0, len(stream)
 	_, at := p.place()
-	p.state = make([]byte, packedHeader+packedRoom(at+len(p.entry)))
+	p.state = make([]byte, packedHeader+packedRoom(at+p.entryLen))
 	p.area = p.state[packedHeader:]
 	copy(p.area, stream)
 	p.append()

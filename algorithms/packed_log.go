@@ -200,8 +200,8 @@ func packedMost(limit, window, tick, block int64) int {
 
 func packedLogFunc(state []byte, a store.Args) store.Result {
 	limit, window, tick, block := a.Params[0], a.Params[1], a.Params[2], a.Params[3]
-	log, ok := openPacked(state, block)
-	if !ok {
+	var log packed
+	if !log.parse(state, block) {
 		return corrupt
 	}
 	at := ceilDiv(a.Now, tick)

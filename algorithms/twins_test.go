@@ -106,9 +106,10 @@ func compareTwins(t *rapid.T, twin store.Store, a weir.Algorithm, l weir.Limit, 
 // A long packed log goes through every form of its value on both sides.
 func TestLuaPacksAsGo(t *testing.T) {
 	for _, server := range []struct {
-		name string
-		open func(testing.TB) store.Store
-	}{{"miniredis", storetest.Miniredis}, {"redis", storetest.Redis}} {
+		name   string
+		open   func(testing.TB) store.Store
+		events int
+	}{{"miniredis", storetest.Miniredis, 1500}, {"redis", storetest.Redis, 5000}} {
 		t.Run(server.name, func(t *testing.T) {
 			twin := server.open(t)
 			for block, tick := range map[int64]time.Duration{1: time.Microsecond, 3: 0, 2: 10 * time.Microsecond} {
@@ -121,9 +122,9 @@ func TestLuaPacksAsGo(t *testing.T) {
 				require.NoError(t, err)
 				luaSide, err := weir.New(a, l, twin, options)
 				require.NoError(t, err)
-				for i := range 12_000 {
+				for i := range server.events {
 					switch {
-					case i%1000 == 999:
+					case i%700 == 699:
 						clock.us += int64(i) * 4000 // a pause, so that much expires at once
 					case i%7 < 3:
 						clock.us += int64(i * 7919 % 20_000)
@@ -144,7 +145,7 @@ func TestLuaPacksAsGo(t *testing.T) {
 					got, err := luaSide.Take(context.Background(), "k", n)
 					require.NoError(t, err)
 					require.Equal(t, want, got, "%s, event %d, cost %d", a, i, n)
-					if i%100 == 0 || i%1000 > 990 {
+					if i%100 == 0 || i%700 > 690 {
 						value, _, err := st.Load(context.Background(), goSide.Keys("k")[0])
 						require.NoError(t, err)
 						theirs, _, err := twin.(store.Swapper).Load(context.Background(), luaSide.Keys("k")[0])

@@ -28,8 +28,10 @@ func TestCounter(t *testing.T) {
 			require.EqualValues(t, 5, add("n", 2))
 			b.lives(t, "n", time.Minute)
 		})
-		t.Run("zero creates", func(t *testing.T) {
+		t.Run("zero creates nothing", func(t *testing.T) {
 			require.Zero(t, add("zero", 0))
+			require.EqualValues(t, 2, add("zero", 2))
+			require.EqualValues(t, 2, add("zero", 0))
 			b.lives(t, "zero", time.Minute)
 		})
 		t.Run("gives back down to zero", func(t *testing.T) {
