@@ -26,7 +26,8 @@ type BucketedWindowOptions struct {
 // the oldest sub-windows still hold of requests that have left the window. A request
 // counts until K sub-windows have gone by since the end of its own: at most K+1 of
 // them, so a denial is too early by at most K+1 sub-windows less W. That is W/K where K
-// divides the window, and more where it does not, since a sub-window is then longer.
+// divides the window, and below twice a sub-window elsewhere; there the rounded width
+// may need fewer sub-windows, and no more are kept.
 func BucketedWindow(opts *BucketedWindowOptions) weir.Algorithm {
 	if opts == nil {
 		opts = &BucketedWindowOptions{}
@@ -84,6 +85,7 @@ func (b bucketedWindow) Shape(l weir.Limit) (weir.Shape, error) {
 		}
 	}
 	sub := ceilDiv(w, buckets)
+	buckets = ceilDiv(w, sub) // fewer of them cover the window where the width was rounded up
 	params := []int64{l.Count, sub, buckets}
 	return weir.Shape{
 		Format:   fmt.Sprintf("1,%d", buckets),

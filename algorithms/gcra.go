@@ -32,6 +32,8 @@ type GCRAOptions struct {
 //
 // Bound: from t on, a full bucket gives B at once and one more each T; a window
 // (t-W, t] that starts with the burst sees those at T, 2T, ... below W = L*T besides: L-1. So L+B-1.
+// A bucket of one token loses what refills between the token's instant and the next microsecond, so
+// requests keep a distance of T rounded up: with B = 1 as many as that leaves room for in W, at most L.
 // Deficit: a denial of cost 1 means that less than one token is left, hence that more than B-1 have been
 // taken beyond what was refilled, so at least B were admitted within the last B*T. If B >= L they fill
 // the window (its last L were admitted within W); else L-B places can be free.
@@ -79,11 +81,15 @@ func (g gcra) Shape(l weir.Limit) (weir.Shape, error) {
 				strconv.FormatInt(mostBurst(l), 10),
 		}
 	}
+	most := l.Count + burst - 1
+	if burst == 1 {
+		most = 1 + (w-1)/ceilDiv(w, l.Count)
+	}
 	params := []int64{l.Count, w, bucket, rest, w / l.Count, w % l.Count}
 	return weir.Shape{
 		Format:    "1",
 		Capacity:  burst,
-		Guarantee: weir.Guarantee{MaxInWindow: l.Count + burst - 1, Deficit: max(0, l.Count-burst)},
+		Guarantee: weir.Guarantee{MaxInWindow: most, Deficit: max(0, l.Count-burst)},
 		MaxTTL:    store.TTL(bucket + 1),
 		Plans: []weir.Plan{
 			weir.ScriptPlan(gcraStep, params, 0),
