@@ -48,7 +48,7 @@ return function(state, now, own, cost, p)
       remaining = (free - free % emission) / emission
     else
       -- Guess with rounded numbers, then find the exact one beside it.
-      remaining = math.floor(free / window * limit)
+      remaining = math.floor(free / window * limit + free_part / window)
       local us, rest = mul_add_div(window, remaining, 0, limit)
       while us > free or (us == free and rest > free_part) do
         remaining = remaining - 1
