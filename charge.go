@@ -33,46 +33,52 @@ const refundTimeout = 2 * time.Second
 //
 // It is not atomic: until the refund, which outlives the caller's context, a denied
 // request counts where it was admitted, and so may deny others. It never admits more
-// than any of the limiters. For limits on one key use [Layered], which is atomic.
+// than any of the limiters, unless a refund comes so late that what it gives back has
+// expired; see [Weir.Refund]. For limits on one key use [Layered], which is atomic.
 //
 // RetryAfter is when all would admit. If a limiter fails, what was taken is given back
 // and its error returned; if giving back fails too, both are.
 func TakeAll(ctx context.Context, charges ...Charge) (Decision, error) {
-	var all Decision
-	var taken []Charge
-	for i, c := range charges {
+	allowed := true
+	decisions := make([]Decision, 0, len(charges))
+	for _, c := range charges {
 		d, err := c.Limiter.Take(ctx, c.Key, c.Cost)
 		if err != nil {
-			return Decision{}, errors.Join(err, giveBack(ctx, taken))
+			return Decision{}, errors.Join(err, giveBack(ctx, charges, decisions))
 		}
-		if d.Allowed {
-			taken = append(taken, c)
-		}
-		if i == 0 {
-			all = d
-			continue
-		}
-		if d.Remaining < all.Remaining {
+		allowed = allowed && d.Allowed
+		decisions = append(decisions, d)
+	}
+	var err error
+	if !allowed {
+		err = giveBack(ctx, charges, decisions)
+	}
+	all := Decision{Allowed: allowed}
+	for i, d := range decisions {
+		if i == 0 || d.Remaining < all.Remaining {
 			all.Limit, all.Remaining = d.Limit, d.Remaining
 		}
-		all.Allowed = all.Allowed && d.Allowed
 		all.RetryAfter = max(all.RetryAfter, d.RetryAfter)
 		all.ResetAfter = max(all.ResetAfter, d.ResetAfter)
 	}
-	if !all.Allowed {
-		return all, giveBack(ctx, taken)
-	}
-	return all, nil
+	return all, err
 }
 
-func giveBack(ctx context.Context, taken []Charge) error {
+// giveBack undoes the admitted decisions, and puts in their place what is left then.
+func giveBack(ctx context.Context, charges []Charge, decisions []Decision) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refundTimeout)
 	defer cancel()
 	var failed []error
-	for _, c := range taken {
-		if _, err := c.Limiter.Refund(ctx, c.Key, c.Cost); err != nil {
-			failed = append(failed, fmt.Errorf("weir: give back %d: %w", c.Cost, err))
+	for i, d := range decisions {
+		if !d.Allowed {
+			continue
 		}
+		back, err := charges[i].Limiter.Refund(ctx, charges[i].Key, charges[i].Cost)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("weir: give back %d: %w", charges[i].Cost, err))
+			continue
+		}
+		decisions[i] = back
 	}
 	return errors.Join(failed...)
 }

@@ -167,8 +167,9 @@ func (w *Weir) decide(ctx context.Context, key string, cost int64) (Decision, er
 }
 
 // Refund gives back the newest n requests of key, as many as still count: what was
-// taken and not used, such as the tokens that an answer did not need. n below zero is an
-// error. A plan whose data says that it has no refunds gives [errors.ErrUnsupported]. The
+// taken and not used, such as the tokens that an answer did not need. Which requests those
+// are is not known: where what was taken no longer counts, because its window is over, later
+// requests are given back in its place. n below zero is an error. A plan whose data says that it has no refunds gives [errors.ErrUnsupported]. The
 // decision tells what is left.
 func (w *Weir) Refund(ctx context.Context, key string, n int64) (Decision, error) {
 	switch {

@@ -204,7 +204,8 @@ func bucketedGiveBack(state []byte, a store.Args, index, age int64, setBack bool
 	a.Cost = 0
 	res := bucketedWindowFunc(whole, a)
 	if changed && whole != nil {
-		res.State, res.TTL = whole, max(res.Reply.ResetAfter, 1)
+		sub, buckets := a.Params[1], a.Params[2]
+		res.State, res.TTL = whole, min(max(res.Reply.ResetAfter, 1), (buckets+1)*sub)
 	}
 	return res
 }

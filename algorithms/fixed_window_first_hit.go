@@ -59,7 +59,7 @@ func firstHitFunc(state []byte, a store.Args) store.Result {
 			return corrupt
 		}
 		switch {
-		case s+window <= a.Now: // over
+		case c == 0 || s+window <= a.Now: // all given back, or over
 		case a.OwnTime && s > a.Now+store.ClockTolerance:
 			count, setBack = c, true
 		default:

@@ -42,7 +42,7 @@ func TestEveryAlgorithmKeepsItsWord(t *testing.T) {
 			Window: time.Duration(rapid.Int64Range(1000, 5000).Draw(t, "window")) * time.Microsecond,
 		}
 		a := drawVariant(t, l)
-		clock := &simClock{us: epoch}
+		clock := newSimClock(epoch)
 		st := memory.New(&memory.Options{Clock: clock.Now})
 		defer func() { require.NoError(t, st.Close()) }()
 		limiter, err := weir.New(a, l, st, nil)
@@ -54,23 +54,23 @@ func TestEveryAlgorithmKeepsItsWord(t *testing.T) {
 			d, err := limiter.Take(context.Background(), "k", n)
 			require.NoError(t, err)
 			judge.Observe("k", oracle.Observation{
-				Time: clock.us, Cost: n, Allowed: d.Allowed, RetryAfter: verdict(d).RetryAfter,
+				Time: clock.us.Load(), Cost: n, Allowed: d.Allowed, RetryAfter: verdict(d).RetryAfter,
 			})
 			return d
 		}
 		mostGap := 2 * l.Window.Microseconds() / l.Count
 		for range rapid.IntRange(1, 300).Draw(t, "events") {
-			clock.us += rapid.Int64Range(0, mostGap).Draw(t, "gap")
+			clock.us.Add(rapid.Int64Range(0, mostGap).Draw(t, "gap"))
 			n := rapid.Int64Range(0, 3).Draw(t, "cost")
 			d := take(n)
 			if d.Allowed || d.RetryAfter == weir.Never || shape.Guarantee.DeniedCount {
 				continue
 			}
-			clock.us += d.RetryAfter.Microseconds() - 1
+			clock.us.Add(d.RetryAfter.Microseconds() - 1)
 			early := take(n)
 			require.False(t, early.Allowed, "%s admitted before the time that it told", a)
 			require.Equal(t, time.Microsecond, early.RetryAfter)
-			clock.us++
+			clock.us.Add(1)
 			require.True(t, take(n).Allowed, "%s denied at the time that it told", a)
 		}
 		report := judge.Report()

@@ -37,7 +37,7 @@ func TestTheCage(t *testing.T) {
 		at := func(seconds float64) bool {
 			d := s.at(seconds, 1)
 			for _, j := range []*oracle.Judge{judge, second} {
-				j.Observe("k", oracle.Observation{Time: s.clock.us, Cost: 1, Allowed: d.Allowed})
+				j.Observe("k", oracle.Observation{Time: s.clock.us.Load(), Cost: 1, Allowed: d.Allowed})
 			}
 			return d.Allowed
 		}
@@ -56,7 +56,7 @@ func TestTheCage(t *testing.T) {
 		for _, seconds := range append(repeat(59.9, .01, 8), repeat(60, .01, 8)...) {
 			d := s.at(seconds, 1)
 			got += letter(d)
-			second.Observe("k", oracle.Observation{Time: s.clock.us, Cost: 1, Allowed: d.Allowed})
+			second.Observe("k", oracle.Observation{Time: s.clock.us.Load(), Cost: 1, Allowed: d.Allowed})
 		}
 		require.Equal(t, "AAAAADDD"+"AAAAADDD", got)
 		require.EqualValues(t, 10, second.Report().MaxInWindow, "in the second about the boundary")
@@ -82,7 +82,7 @@ func TestLayersAreAllOrNothing(t *testing.T) {
 			pair = append(pair, a)
 		}
 		a := weir.Layered(pair[0], weir.Layer{Algorithm: pair[1], Limit: inner})
-		clock := &simClock{us: epoch}
+		clock := newSimClock(epoch)
 		var limiters []*weir.Weir
 		for _, st := range stores {
 			l, err := weir.New(a, outer, st, &weir.Options{Clock: clock.Now, Prefix: "run" + string(rune('a'+run%26)) + strings.Repeat("x", run/26)})
@@ -96,19 +96,19 @@ func TestLayersAreAllOrNothing(t *testing.T) {
 		}
 		models := []*oracle.Model{model(t, pair[0], outer), model(t, pair[1], inner)}
 		for range rapid.IntRange(1, 40).Draw(t, "events") {
-			clock.us += rapid.Int64Range(0, 4000).Draw(t, "gap")
+			clock.us.Add(rapid.Int64Range(0, 4000).Draw(t, "gap"))
 			n := rapid.Int64Range(0, 4).Draw(t, "cost")
 			want := oracle.Verdict{Allowed: true, Remaining: 4}
 			for _, m := range models {
-				v := m.Clone().Take(clock.us, n)
+				v := m.Clone().Take(clock.us.Load(), n)
 				want.Allowed = want.Allowed && v.Allowed
 			}
 			for _, m := range models {
-				v := m.Clone().Take(clock.us, n)
+				v := m.Clone().Take(clock.us.Load(), n)
 				if want.Allowed {
-					v = m.Take(clock.us, n)
+					v = m.Take(clock.us.Load(), n)
 				} else if v.Allowed {
-					v = m.Take(clock.us, 0)
+					v = m.Take(clock.us.Load(), 0)
 				}
 				want.Remaining = min(want.Remaining, v.Remaining)
 				want.RetryAfter = max(want.RetryAfter, v.RetryAfter)
@@ -129,4 +129,44 @@ func TestLayersAllocateNothing(t *testing.T) {
 	l := newLimiter(t, caged(t, algorithms.FixedWindow(), "5/1s"), "100/1m", st, nil)
 	allocs := testing.AllocsPerRun(1000, func() { _, _ = l.Take(context.Background(), "k", 1) })
 	require.Zero(t, allocs)
+}
+
+// Layers of layers are layers: the same decisions and the same keys, all of which a reset
+// removes.
+func TestLayersOfLayers(t *testing.T) {
+	of := func(a weir.Algorithm, limit string) weir.Layer {
+		l, err := weir.ParseLimit(limit)
+		require.NoError(t, err)
+		return weir.Layer{Algorithm: a, Limit: l}
+	}
+	ring, log := of(algorithms.RingLog(nil), "5/1s"), algorithms.SlidingLog()
+	nested := weir.Layered(algorithms.GCRA(nil), of(weir.Layered(log, ring), "7/1m"))
+	flat := weir.Layered(algorithms.GCRA(nil), of(log, "7/1m"), ring)
+	storetest.Each(t, func(t *testing.T, st store.Store) {
+		if _, ok := st.(store.SortedSet); !ok {
+			t.Log("not here: it needs a sorted set")
+			return
+		}
+		one, two := simulate(t, nested, "100/1m", st), simulate(t, flat, "100/1m", st)
+		require.Equal(t, two.limiter.Keys("k"), one.limiter.Keys("k"))
+		for i := range 10 {
+			got := one.at(float64(i)/10, 1)
+			require.Equal(t, i < 5, got.Allowed)
+			require.Equal(t, two.at(float64(i)/10, 0).Remaining, got.Remaining)
+		}
+		require.NoError(t, one.limiter.Reset(context.Background(), "k"))
+		require.EqualValues(t, 5, one.at(1, 0).Remaining)
+		storetest.NoKeys(t, st, one.limiter.Keys("k"))
+	})
+}
+
+// Bytes behind the last layer's are none that a composite wrote.
+func TestLayersRefuseWhatFollows(t *testing.T) {
+	for _, st := range []store.Store{storetest.Memory(t), storetest.Miniredis(t), storetest.Memcachetest(t)} {
+		l := newLimiter(t, caged(t, algorithms.FixedWindow(), "5/1s"), "100/1m", st, nil)
+		_, err := st.(store.Swapper).Swap(context.Background(), l.Keys("k")[0], "", make([]byte, 3), time.Minute)
+		require.NoError(t, err)
+		_, err = l.Take(context.Background(), "k", 1)
+		require.ErrorIs(t, err, store.ErrCorrupt)
+	}
 }

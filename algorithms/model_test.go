@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,10 +18,17 @@ import (
 	"github.com/weirlimits/weir/store/memory"
 )
 
-// simClock is simulated time, in microseconds since the Unix epoch.
-type simClock struct{ us int64 }
+// simClock is simulated time, in microseconds since the Unix epoch. A store's sweeper
+// reads it too.
+type simClock struct{ us atomic.Int64 }
 
-func (c *simClock) Now() time.Time { return time.UnixMicro(c.us) }
+func newSimClock(us int64) *simClock {
+	c := &simClock{}
+	c.us.Store(us)
+	return c
+}
+
+func (c *simClock) Now() time.Time { return time.UnixMicro(c.us.Load()) }
 
 // model returns the reference model of an algorithm: exact rational arithmetic,
 // written independently.
@@ -138,7 +146,7 @@ func TestAlgorithmsMatchTheirDefinitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := rapid.SampledFrom(interestingLimits).Draw(t, "limit")
 		a := drawAlgorithm(t, l, defined)
-		clock := &simClock{us: 1_700_000_000_000_000 + rapid.Int64Range(0, 1e12).Draw(t, "start")}
+		clock := newSimClock(1_700_000_000_000_000 + rapid.Int64Range(0, 1e12).Draw(t, "start"))
 		st := memory.New(&memory.Options{Clock: clock.Now})
 		defer func() { require.NoError(t, st.Close()) }()
 		limiter, err := weir.New(a, l, st, nil)
@@ -146,8 +154,8 @@ func TestAlgorithmsMatchTheirDefinitions(t *testing.T) {
 		reference := model(t, a, l)
 
 		for range rapid.IntRange(1, 60).Draw(t, "events") {
-			clock.us += drawGap(t, l)
-			if clock.us > 7_000_000_000_000_000 {
+			clock.us.Add(drawGap(t, l))
+			if clock.us.Load() > 7_000_000_000_000_000 {
 				return
 			}
 			n := drawCost(t, limiter.Capacity())
@@ -159,7 +167,7 @@ func TestAlgorithmsMatchTheirDefinitions(t *testing.T) {
 				continue
 			}
 			require.NoError(t, err)
-			require.Equal(t, reference.Take(clock.us, n), verdict(d), "%s %s at %d, cost %d", a, l, clock.us, n)
+			require.Equal(t, reference.Take(clock.us.Load(), n), verdict(d), "%s %s at %d, cost %d", a, l, clock.us.Load(), n)
 			require.GreaterOrEqual(t, limiter.Capacity(), d.Remaining)
 		}
 	})

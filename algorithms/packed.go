@@ -1,6 +1,10 @@
 package algorithms
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/weirlimits/weir"
+)
 
 // packed is the log of [PackedLog]: blocks of b admitted requests, each with the tick
 // of its newest. The value has three parts:
@@ -28,7 +32,7 @@ type packed struct {
 	lead   int   // wide: bytes of the first segment
 	head   int   // where the oldest entry starts
 	tail   int   // where the newest ends
-	origin int64 // the tick before the oldest entry
+	origin int64 // the tick before the oldest entry, at least -1 and stored as one more
 	before int64 // wide: how many blocks were ever before the oldest entry
 	closed int64 // blocks in the stream
 	last   int64 // tick of the stream's newest entry
@@ -80,7 +84,7 @@ func (p *packed) parse(state []byte, block int64) bool {
 		ok = p.openWide()
 	}
 	return ok && p.last >= p.origin && p.pend >= p.last && p.openAt >= p.pend*min(p.open, 1) &&
-		p.open < p.block && (p.run > 0 || p.closed == 0) &&
+		p.open < p.block && (p.run > 0 || p.closed == 0) && p.run <= weir.MaxCount && p.closed <= weir.MaxCount &&
 		p.origin <= maxTime && p.openAt <= maxTime && p.pend <= maxTime
 }
 
@@ -88,7 +92,7 @@ func (p *packed) openSmall() bool {
 	if len(p.state) < 8 {
 		return false
 	}
-	p.origin = get56(p.state[1:])
+	p.origin = get56(p.state[1:]) - 1
 	i := 8
 	var lastBy, pendBy, openBy int64
 	for _, field := range []*int64{&p.closed, &lastBy, &pendBy, &p.run, &p.open, &openBy} {
@@ -113,7 +117,7 @@ func (p *packed) openWide() bool {
 		return false
 	}
 	p.wide = true
-	p.origin, p.before, p.closed = get56(s[1:]), get56(s[8:]), get56(s[15:])
+	p.origin, p.before, p.closed = get56(s[1:])-1, get56(s[8:]), get56(s[15:])
 	p.last, p.pend, p.run = get56(s[22:]), get56(s[29:]), get32(s[36:])
 	p.openAt, p.open = get56(s[40:]), get32(s[47:])
 	p.lead = int(binary.LittleEndian.Uint16(s[51:]))
@@ -421,7 +425,7 @@ func (p *packed) save() []byte {
 func (p *packed) saveSmall() []byte {
 	var header [8 + 6*maxVarint]byte
 	header[0] = packedSmall
-	put56(header[1:], p.origin)
+	put56(header[1:], p.origin+1)
 	h := appendVarint(header[:8], p.closed)
 	h = appendVarint(h, p.last-p.origin)
 	h = appendVarint(h, p.pend-p.last)
@@ -490,7 +494,7 @@ func (p *packed) rewrite() []byte {
 func (p *packed) putHeader() {
 	s := p.state
 	s[0] = packedWide
-	put56(s[1:], p.origin)
+	put56(s[1:], p.origin+1)
 	put56(s[8:], p.before)
 	put56(s[15:], p.closed)
 	put56(s[22:], p.last)

@@ -219,6 +219,9 @@ func packedLogFunc(state []byte, a store.Args) store.Result {
 	}
 	log.expire(floorDiv(now-window, tick))
 	live := log.count()
+	if live < 0 {
+		return corrupt // marks that nobody wrote
+	}
 	allowed := a.Cost <= 0 || live+a.Cost <= limit
 	back := min(-a.Cost, live)
 	res := store.Result{Reply: store.Reply{Allowed: allowed}}

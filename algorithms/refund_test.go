@@ -43,7 +43,7 @@ func TestRefundUndoesATake(t *testing.T) {
 func TestRefundsTakeTheNewest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := weir.Limit{Count: rapid.Int64Range(1, 3000).Draw(t, "limit"), Window: time.Second}
-		clock := &simClock{us: epoch}
+		clock := newSimClock(epoch)
 		st := memory.New(&memory.Options{Clock: clock.Now})
 		defer func() { require.NoError(t, st.Close()) }()
 		var limiters []*weir.Weir
@@ -56,7 +56,7 @@ func TestRefundsTakeTheNewest(t *testing.T) {
 		}
 		most := 2 * l.Window.Microseconds() / l.Count
 		for range rapid.IntRange(1, 2000).Draw(t, "events") {
-			clock.us += rapid.Int64Range(0, most).Draw(t, "gap")
+			clock.us.Add(rapid.Int64Range(0, most).Draw(t, "gap"))
 			n := rapid.Int64Range(0, min(l.Count, 3)).Draw(t, "cost")
 			take := (*weir.Weir).Take
 			if rapid.IntRange(0, 9).Draw(t, "refund") == 0 {
@@ -96,4 +96,97 @@ func TestRL121DeniedChargesNothing(t *testing.T) {
 		}
 		require.Equal(t, "AAAAD"+"DD"+"AAAAD", got)
 	})
+}
+
+// A window all of which was given back has not begun: else its end would let a second full
+// window follow at once.
+func TestRefundedWindowBeginsAnew(t *testing.T) {
+	onStores(t, first, func(t *testing.T, a weir.Algorithm, st store.Store) {
+		s := simulate(t, a, "3/1s", st)
+		s.at(0, 1)
+		_, err := s.limiter.Refund(context.Background(), "k", 1)
+		require.NoError(t, err)
+		s.decides("AAADDDDA", .9, .9, .9, .95, 1, 1, 1.899999, 1.9)
+	})
+}
+
+// A refund keeps the layers alive that have nothing to give back.
+func TestRefundKeepsEveryLayerAlive(t *testing.T) {
+	clock := &simClock{}
+	st := memory.New(&memory.Options{Clock: clock.Now})
+	defer func() { require.NoError(t, st.Close()) }()
+	a := weir.Layered(algorithms.FixedWindow(), weir.Layer{
+		Algorithm: algorithms.SlidingCounter(), Limit: weir.Limit{Count: 10, Window: time.Hour},
+	})
+	l := newLimiter(t, a, "10/59m", st, nil)
+	clock.us.Store(time.Hour.Microseconds() - 1) // the hour's last microsecond, the 59 minutes' second
+	_, err := l.Take(context.Background(), "k", 10)
+	require.NoError(t, err)
+	clock.us.Store((117 * time.Minute).Microseconds())
+	d, err := l.Refund(context.Background(), "k", 1)
+	require.NoError(t, err)
+	ttl, err := st.TTL(context.Background(), l.Keys("k")[0])
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, ttl, d.ResetAfter)
+}
+
+// failing is a limiter whose backend does not answer.
+type failing struct{ weir.Refunder }
+
+func (failing) Take(context.Context, string, int64) (weir.Decision, error) {
+	return weir.Decision{}, store.ErrClosed
+}
+
+func TestTakeAll(t *testing.T) {
+	st := storetest.Memory(t)
+	clock := newSimClock(epoch)
+	of := func(limit string) *weir.Weir {
+		return newLimiter(t, algorithms.FixedWindow(), limit, st, &weir.Options{Clock: clock.Now, Prefix: "p" + limit[:1]})
+	}
+	six, four := of("6/1h"), of("4/1h")
+	ctx := context.Background()
+
+	t.Run("tells what is left after a denial", func(t *testing.T) {
+		_, err := four.Take(ctx, "b", 1)
+		require.NoError(t, err)
+		d, err := weir.TakeAll(ctx, weir.Charge{Limiter: six, Key: "a", Cost: 4}, weir.Charge{Limiter: four, Key: "b", Cost: 4})
+		require.NoError(t, err)
+		require.False(t, d.Allowed)
+		require.EqualValues(t, 3, d.Remaining)
+		require.EqualValues(t, 4, d.Limit)
+		again, err := six.Peek(ctx, "a")
+		require.NoError(t, err)
+		require.EqualValues(t, 6, again.Remaining)
+	})
+	t.Run("gives back where a later limiter fails", func(t *testing.T) {
+		_, err := weir.TakeAll(ctx, weir.Charge{Limiter: six, Key: "a", Cost: 2}, weir.Charge{Limiter: failing{four}, Key: "b", Cost: 1})
+		require.ErrorIs(t, err, store.ErrClosed)
+		d, err := six.Peek(ctx, "a")
+		require.NoError(t, err)
+		require.EqualValues(t, 6, d.Remaining)
+	})
+	t.Run("gives back where the caller has gone", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(ctx)
+		_, err := weir.TakeAll(ctx, weir.Charge{Limiter: six, Key: "a", Cost: 2}, weir.Charge{Limiter: leaving{four, cancel}, Key: "b", Cost: 1})
+		require.ErrorIs(t, err, context.Canceled)
+		d, err := six.Peek(context.Background(), "a")
+		require.NoError(t, err)
+		require.EqualValues(t, 6, d.Remaining)
+	})
+	t.Run("of nothing admits", func(t *testing.T) {
+		d, err := weir.TakeAll(ctx)
+		require.NoError(t, err)
+		require.Equal(t, weir.Decision{Allowed: true}, d)
+	})
+}
+
+// leaving is a limiter whose caller goes before it is asked.
+type leaving struct {
+	weir.Refunder
+	cancel context.CancelFunc
+}
+
+func (l leaving) Take(ctx context.Context, key string, n int64) (weir.Decision, error) {
+	l.cancel()
+	return l.Refunder.Take(ctx, key, n)
 }

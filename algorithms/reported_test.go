@@ -64,7 +64,7 @@ func TestRL002BoundaryBurstFirstHit(t *testing.T) {
 func TestRL005OneClientDoesNotFreeAnother(t *testing.T) {
 	onStores(t, first, func(t *testing.T, a weir.Algorithm, st store.Store) {
 		s := simulate(t, a, "5/180s", st)
-		s.clock.us = epoch
+		s.clock.us.Store(epoch)
 		_, err := s.limiter.Take(context.Background(), "other", 1)
 		require.NoError(t, err)
 		s.decides("AAAAAD", repeat(179, 0, 6)...)

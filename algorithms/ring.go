@@ -45,8 +45,9 @@ func (r *ring) slot(i int) []byte {
 	return r.state[ringHeader+ringSlot*i:]
 }
 
-// at returns the i-th oldest time.
-func (r *ring) at(i int) int64 { return int64(binary.LittleEndian.Uint64(r.slot(i)) & maxTime) }
+// at returns the i-th oldest time. It is below zero where a clock was set back to
+// within a window of 1970.
+func (r *ring) at(i int) int64 { return int64(binary.LittleEndian.Uint64(r.slot(i))<<10) >> 10 }
 
 // firstAfter returns how many times are at most t: the index of the first later one.
 func (r *ring) firstAfter(t int64) int {

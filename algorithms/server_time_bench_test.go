@@ -29,7 +29,7 @@ func BenchmarkServerTime(b *testing.B) {
 	} {
 		for _, limit := range []int64{100, 1000, 10_000, 100_000} {
 			b.Run(fmt.Sprintf("algorithm=%s/limit=%d", a, limit), func(b *testing.B) {
-				clock := &simClock{us: epoch}
+				clock := newSimClock(epoch)
 				l, err := weir.New(a, weir.Limit{Count: limit, Window: time.Minute}, st, &weir.Options{Clock: clock.Now})
 				require.NoError(b, err)
 				ctx := context.Background()
@@ -41,22 +41,22 @@ func BenchmarkServerTime(b *testing.B) {
 				step := 60_000_000 / limit
 				for range limit {
 					take()
-					clock.us += step
+					clock.us.Add(step)
 				}
 				server := serverTime(b, client)
 				for b.Loop() {
 					take()
-					clock.us += step
+					clock.us.Add(step)
 				}
 				server.report(b, "us/decision")
 				server = serverTime(b, client)
 				for range 500 {
-					clock.us -= step // so that the oldest has not left yet
+					clock.us.Add(-step) // so that the oldest has not left yet
 					take()
-					clock.us += step
+					clock.us.Add(step)
 				}
 				server.report(b, "us/denied")
-				clock.us += 59_999_000
+				clock.us.Add(59_999_000)
 				server = serverTime(b, client)
 				take()
 				server.report(b, "us/all-expired")

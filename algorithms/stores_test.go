@@ -25,7 +25,7 @@ const epoch = 1_699_920_000_000_000
 
 func simulate(t *testing.T, a weir.Algorithm, limit string, st store.Store) *simulation {
 	t.Helper()
-	clock := &simClock{us: epoch}
+	clock := newSimClock(epoch)
 	return &simulation{t: t, clock: clock, limiter: newLimiter(t, a, limit, st, &weir.Options{
 		Clock: clock.Now, Prefix: storetest.Prefix(t),
 	})}
@@ -43,7 +43,7 @@ func newLimiter(t *testing.T, a weir.Algorithm, limit string, st store.Store, o 
 // at moves the clock to so many seconds after the start and takes n.
 func (s *simulation) at(seconds float64, n int64) weir.Decision {
 	s.t.Helper()
-	s.clock.us = epoch + int64(seconds*1e6+0.5)
+	s.clock.us.Store(epoch + int64(seconds*1e6+0.5))
 	d, err := s.limiter.Take(context.Background(), "k", n)
 	require.NoError(s.t, err)
 	return d

@@ -55,7 +55,7 @@ func drawPackedLog(t *rapid.T, l weir.Limit) weir.Algorithm {
 }
 
 func compareTwins(t *rapid.T, twin store.Store, a weir.Algorithm, l weir.Limit, prefix string) {
-	clock := &simClock{us: epoch + rapid.Int64Range(0, 1e12).Draw(t, "start")}
+	clock := newSimClock(epoch + rapid.Int64Range(0, 1e12).Draw(t, "start"))
 	st := memory.New(nil) // expires in real time, as the twin does
 	defer func() { require.NoError(t, st.Close()) }()
 	options := &weir.Options{Clock: clock.Now, Prefix: prefix}
@@ -66,11 +66,11 @@ func compareTwins(t *rapid.T, twin store.Store, a weir.Algorithm, l weir.Limit, 
 	defer func() { require.NoError(t, luaSide.Reset(context.Background(), "k")) }()
 
 	for range rapid.IntRange(1, 25).Draw(t, "events") {
-		clock.us += drawGap(t, l)
+		clock.us.Add(drawGap(t, l))
 		if rapid.IntRange(0, 9).Draw(t, "step back") == 0 {
-			clock.us = max(0, clock.us-rapid.Int64Range(0, 3*l.Window.Microseconds()).Draw(t, "by"))
+			clock.us.Store(max(0, clock.us.Load()-rapid.Int64Range(0, 3*l.Window.Microseconds()).Draw(t, "by")))
 		}
-		if clock.us > 7_000_000_000_000_000 {
+		if clock.us.Load() > 7_000_000_000_000_000 {
 			return
 		}
 		n := drawCost(t, goSide.Capacity())
@@ -79,7 +79,7 @@ func compareTwins(t *rapid.T, twin store.Store, a weir.Algorithm, l weir.Limit, 
 			require.NoError(t, err)
 			got, err := luaSide.Refund(context.Background(), "k", n)
 			require.NoError(t, err)
-			require.Equal(t, want, got, "%s %s at %d, refund %d", a, l, clock.us, n)
+			require.Equal(t, want, got, "%s %s at %d, refund %d", a, l, clock.us.Load(), n)
 			continue
 		}
 		want, wantErr := goSide.Take(context.Background(), "k", n)
@@ -89,7 +89,7 @@ func compareTwins(t *rapid.T, twin store.Store, a weir.Algorithm, l weir.Limit, 
 			continue
 		}
 		require.NoError(t, gotErr)
-		require.Equal(t, want, got, "%s %s at %d, cost %d", a, l, clock.us, n)
+		require.Equal(t, want, got, "%s %s at %d, cost %d", a, l, clock.us.Load(), n)
 	}
 	if a.Name() == "sliding-log" || a.Name() == "ring-log" {
 		return // a data structure there
@@ -115,7 +115,7 @@ func TestLuaPacksAsGo(t *testing.T) {
 			for block, tick := range map[int64]time.Duration{1: time.Microsecond, 3: 0, 2: 10 * time.Microsecond} {
 				a := algorithms.PackedLog(&algorithms.PackedLogOptions{Tick: tick, Block: block})
 				l := weir.Limit{Count: 9000, Window: time.Minute}
-				clock := &simClock{us: epoch}
+				clock := newSimClock(epoch)
 				st := memory.New(nil)
 				options := &weir.Options{Clock: clock.Now, Prefix: "packs"}
 				goSide, err := weir.New(a, l, st, options)
@@ -125,9 +125,9 @@ func TestLuaPacksAsGo(t *testing.T) {
 				for i := range server.events {
 					switch {
 					case i%700 == 699:
-						clock.us += int64(i) * 4000 // a pause, so that much expires at once
+						clock.us.Add(int64(i) * 4000) // a pause, so that much expires at once
 					case i%7 < 3:
-						clock.us += int64(i * 7919 % 20_000)
+						clock.us.Add(int64(i * 7919 % 20_000))
 					}
 					n := int64(1)
 					if i%500 == 17 {

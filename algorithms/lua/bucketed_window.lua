@@ -61,7 +61,9 @@ local function decide(state, now, own, cost, p)
     end
     local whole = #next > 0 and put48(set_back and index or index - age) .. next
     local _, _, allowed, left, retry, reset = decide_again(whole, now, own, 0, p)
-    if changed and whole then return whole, math.max(reset, 1), allowed, left, retry, reset end
+    if changed and whole then
+      return whole, math.min(math.max(reset, 1), (buckets + 1) * sub), allowed, left, retry, reset
+    end
     return false, 0, allowed, left, retry, reset
   end
   local allowed = cost == 0 or live + cost <= limit

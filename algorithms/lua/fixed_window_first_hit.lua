@@ -6,8 +6,8 @@ return function(state, now, own, cost, p)
     if #state ~= 11 then return nil end
     local s, c = get56(state, 1), get32(state, 8)
     if s > MAX_TIME then return nil end
-    if s + window <= now then
-      -- over
+    if c == 0 or s + window <= now then
+      -- all given back, or over
     elseif own and s > now + CLOCK_TOLERANCE then
       count, set_back = c, true
     else

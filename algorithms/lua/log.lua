@@ -1,8 +1,15 @@
 local CLOCK_TOLERANCE = 1000000
+local MAX_TIME = 9007199254740991
 
 -- int prints a whole number in full: Lua's own conversion keeps 14 digits.
 local function int(x)
   return string.format('%.0f', x)
+end
+
+-- foreign tells whether the newest time is none that a log of ours can hold. It may be
+-- below zero: in what is left of a log that was moved to near 1970.
+local function foreign(newest)
+  return not (math.abs(newest) <= MAX_TIME and newest % 1 == 0)
 end
 
 -- placed decides where a request falls that comes at now: at what time it counts, and

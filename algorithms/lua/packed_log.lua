@@ -60,7 +60,7 @@ return function(key, now, own, cost, p, px)
   if #value > 0 then
     local form = byte(value, 1)
     if form == 1 and #value >= 8 then
-      origin = get56(value, 2)
+      origin = get56(value, 2) - 1
       local i, by, stop = 7, {}, #value - 1
       skip = 1 -- so that varint counts behind the form's byte
       for f = 1, 6 do
@@ -75,7 +75,7 @@ return function(key, now, own, cost, p, px)
       tail = stop - i
     elseif form == 2 and #value >= HEADER then
       wide, skip = true, HEADER
-      origin, before, closed = get56(value, 2), get56(value, 9), get56(value, 16)
+      origin, before, closed = get56(value, 2) - 1, get56(value, 9), get56(value, 16)
       last, pend, run = get56(value, 23), get56(value, 30), get32(value, 37)
       open_at, open = get56(value, 41), get32(value, 48)
       local a, b = byte(value, 52, 53)
@@ -85,7 +85,7 @@ return function(key, now, own, cost, p, px)
       return nil
     end
     if last < origin or pend < last or open > 0 and open_at < pend or open >= block
-      or run == 0 and closed > 0 or origin > MAX_TIME or open_at > MAX_TIME or pend > MAX_TIME then
+      or run == 0 and closed > 0 or run > 1000000000 or closed > 1000000000 or origin > MAX_TIME or open_at > MAX_TIME or pend > MAX_TIME then
       return nil
     end
   end
@@ -185,6 +185,7 @@ return function(key, now, own, cost, p, px)
   end
 
   local live = (closed + run) * block + open
+  if live < 0 then return nil end
   local allowed = cost <= 0 or live + cost <= limit
   local back, cut = min(-cost, live), false -- to be given back
   local retry, reset = 0, 0
@@ -302,7 +303,7 @@ return function(key, now, own, cost, p, px)
       return nil, tail
     end
     local function header()
-      return char(2) .. put56(origin) .. put56(before) .. put56(closed) .. put56(last) .. put56(pend) .. put32(run)
+      return char(2) .. put56(origin + 1) .. put56(before) .. put56(closed) .. put56(last) .. put56(pend) .. put32(run)
         .. put56(open_at) .. put32(open) .. char(lead % 256, (lead - lead % 256) / 256) .. put32(head) .. put32(tail)
     end
     local function rewrite(body)
@@ -317,7 +318,7 @@ return function(key, now, own, cost, p, px)
     local small = not wide
     if wide and not mark_from(head) and tail - head < SMALL / 2 then small = true end
     if small then
-      local h = char(1) .. put56(origin) .. varint_bytes(closed) .. varint_bytes(last - origin)
+      local h = char(1) .. put56(origin + 1) .. varint_bytes(closed) .. varint_bytes(last - origin)
         .. varint_bytes(pend - last) .. varint_bytes(run) .. varint_bytes(open)
       if open > 0 then h = h .. varint_bytes(open_at - pend) end
       local body = tail > head and stream(head, tail) or ''

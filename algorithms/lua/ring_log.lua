@@ -16,7 +16,7 @@ return function(key, now, own, cost, p, px)
     return tonumber(redis.call('LINDEX', key, i))
   end
   local newest = length > 0 and time(0)
-  if newest == nil then return nil end
+  if newest == nil or newest and foreign(newest) then return nil end
   local at, shift = placed(newest, now, own)
   local floor = at + shift - window
   local live = length

@@ -56,6 +56,7 @@ end
 return function(key, now, own, cost, p, px)
   local limit, window = p[1], p[2]
   local newest = newest_of(key)
+  if newest and foreign(newest) then return nil end
   local at, shift = placed(newest, now, own)
   local floor = at + shift - window
   local live = newest and redis.call('ZCOUNT', key, '(' .. int(floor), '+inf') or 0
@@ -67,12 +68,14 @@ return function(key, now, own, cost, p, px)
     redis.call('PEXPIRE', key, px(life(window)))
     newest, shift = now, 0
   end
-  if cost > 0 and allowed then
+  if cost > 0 and allowed or back > 0 then
     -- A bounded number of expired entries, so that no one request pays for them all.
     local expired = newest and redis.call('ZCARD', key) - live or 0
     if expired > 0 then
-      redis.call('ZREMRANGEBYRANK', key, 0, math.min(expired, 1000 + cost) - 1)
+      redis.call('ZREMRANGEBYRANK', key, 0, math.min(expired, 1000 + math.max(cost, 0)) - 1)
     end
+  end
+  if cost > 0 and allowed then
     add(key, at, newest == at and redis.call('ZCOUNT', key, int(at), int(at)) or 0, cost)
     redis.call('PEXPIRE', key, px(life(window)))
     live, newest = live + cost, at

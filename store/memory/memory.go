@@ -24,7 +24,8 @@ type Options struct {
 	// MaxKeys bounds the number of keys; zero means no bound. A full store makes room
 	// by freeing expired keys, then keys that are not blocked: those whose next request
 	// of cost 1 would be admitted. It never frees a blocked key; where all are blocked
-	// a new key is [store.ErrFull].
+	// a new key is [store.ErrFull]. Limiters that share keys under different limits are
+	// judged by the limit of the latest new key.
 	MaxKeys int
 	// Clock replaces the process's clock, for tests. The default never steps back: it
 	// is the wall clock at New plus the monotonic time since.
@@ -44,8 +45,8 @@ type core struct {
 	clock   func() int64 // microseconds
 	maxKeys int64
 	count   atomic.Int64 // keys in all tables
-	fullFor atomic.Int64 // until this time no key can be freed; see makeRoom
-	raw     *table       // keys that belong to no prepared space
+	room    room
+	raw     *table // keys that belong to no prepared space
 	closed  atomic.Bool
 	stop    chan struct{}
 	swept   sync.WaitGroup
@@ -221,14 +222,14 @@ func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Re
 		return res.Reply, nil
 	}
 	if e == nil {
+		sh.asked, sh.known = args, true
 		if e = sh.insert(key, now); e == nil {
 			sh.mu.Unlock()
-			if !c.makeRoom(now) {
+			if !c.makeRoom(r.table, args) {
 				return store.Reply{}, store.ErrFull
 			}
 			return r.Run(ctx, key, args)
 		}
-		sh.asked = args
 	}
 	e.setValue(res.State)
 	e.expires = now + max(res.TTL, floor)

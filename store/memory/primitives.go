@@ -32,7 +32,7 @@ func (s *Store) with(ctx context.Context, key string, want kind, ttl time.Durati
 	sh := t.shard(name)
 	for {
 		err := s.locked(sh, name, want, ttl, fn)
-		if !errors.Is(err, store.ErrFull) || !s.makeRoom(s.clock()) {
+		if !errors.Is(err, store.ErrFull) || !s.makeRoom(nil, store.Args{}) {
 			return err
 		}
 	}

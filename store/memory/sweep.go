@@ -1,6 +1,11 @@
 package memory
 
-import "time"
+import (
+	"sync"
+	"time"
+
+	"github.com/weirlimits/weir/store"
+)
 
 // sweepLoop frees expired keys until the store is closed.
 func (c *core) sweepLoop() {
@@ -54,22 +59,41 @@ func (sh *shard) sweep(now int64) {
 // believes it, so that a flood does not search all keys for each new one.
 const fullRetry = 10_000
 
-// makeRoom frees one key anywhere. It reports false where all are blocked.
-func (c *core) makeRoom(now int64) bool {
-	if now < c.fullFor.Load() {
+// room is the search for keys to free. One caller at a time searches, and goes on where
+// the one before it left off.
+type room struct {
+	mu      sync.Mutex
+	shard   int   // where the search goes on, over the shards of all tables
+	fullFor int64 // until this time no key can be freed
+}
+
+// makeRoom frees one key anywhere, for a new one in table, asked for with args; table is nil
+// where no step asks. It reports false where all are blocked.
+func (c *core) makeRoom(table *table, args store.Args) bool {
+	c.room.mu.Lock()
+	defer c.room.mu.Unlock()
+	wait := c.room.fullFor - c.clock()
+	switch {
+	case c.count.Load() < c.maxKeys:
+		return true
+	case wait > 0 && wait <= fullRetry:
 		return false
 	}
-	for _, t := range *c.spaces.Load() {
-		for i := range t.shards {
-			sh := &t.shards[i]
-			sh.mu.Lock()
-			freed := sh.freeOne(now, sh.used)
-			sh.mu.Unlock()
-			if freed {
-				return true
-			}
+	tables := *c.spaces.Load()
+	for range len(tables) * shardCount {
+		c.room.shard %= len(tables) * shardCount
+		sh := &tables[c.room.shard/shardCount].shards[c.room.shard%shardCount]
+		sh.mu.Lock()
+		if sh.table == table {
+			sh.asked, sh.known = args, true
 		}
+		freed := sh.freeOne(c.clock(), sh.used)
+		sh.mu.Unlock()
+		if freed {
+			return true
+		}
+		c.room.shard++
 	}
-	c.fullFor.Store(now + fullRetry)
+	c.room.fullFor = c.clock() + fullRetry
 	return false
 }

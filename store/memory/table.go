@@ -57,6 +57,7 @@ type shard struct {
 	used    uint32     // entries ever handed out
 	hand    uint32     // where the search for keys to free goes on
 	asked   store.Args // of the latest new key: under which limit a key is blocked
+	known   bool       // whether asked is set
 	scratch [inlineSize]byte
 	_       [64]byte // keeps neighbours off one cache line
 }
@@ -125,12 +126,9 @@ func (sh *shard) lookup(key string, now int64) (e *entry, live bool) {
 // insert returns a new entry, or nil where the store is full.
 func (sh *shard) insert(key string, now int64) *entry {
 	c := sh.table.core
-	if c.count.Add(1) > c.maxKeys {
+	if c.count.Add(1) > c.maxKeys && !sh.freeOne(now, sweepSlice) { // counted before it is there
 		c.count.Add(-1)
-		if !sh.freeOne(now, sweepSlice) {
-			return nil
-		}
-		c.count.Add(1) // maybe one too many, for as long as another caller's insert is at this point
+		return nil
 	}
 	var i uint32
 	if n := len(sh.free); n > 0 {
@@ -159,7 +157,7 @@ func (sh *shard) remove(i uint32) {
 
 // blocked tells whether the entry's next request of cost 1 would be denied.
 func (sh *shard) blocked(e *entry, now int64) bool {
-	if e.kind != kindValue || sh.table.step == nil {
+	if e.kind != kindValue || sh.table.step == nil || !sh.known {
 		return true // what it is to its owner cannot be told
 	}
 	peek := sh.asked
@@ -189,7 +187,7 @@ func (sh *shard) freeOne(now int64, steps uint32) bool {
 // compact gives memory back after a flood: once all entries are free, or three
 // quarters of many.
 func (sh *shard) compact() {
-	if len(sh.index) > 0 && (sh.used < 4*chunkSize || len(sh.index) > int(sh.used)/4) {
+	if sh.used == 0 || len(sh.index) > 0 && (sh.used < 4*chunkSize || len(sh.index) > int(sh.used)/4) {
 		return
 	}
 	old, used := sh.chunks, sh.used
