@@ -21,6 +21,7 @@ func Compare(ctx context.Context, config Config, progress Progress) (*Results, e
 	res := &Results{
 		Version: ResultsVersion, Environment: environment(ctx, c),
 		Limit: NewLimitInfo(c.Limit), Clients: c.Clients,
+		Floor: floorPoints(c.Limit, c.Events, c.Clients),
 	}
 	if t := c.Trace; t != nil {
 		res.Trace = &TraceInfo{

@@ -26,7 +26,7 @@ type Config struct {
 
 	Keys        int           // keys of the closed loop; default 10,000
 	Repetitions int           // of the closed loop, per pair and level; default 3
-	Interval    time.Duration // of one repetition; default 200 ms
+	Interval    time.Duration // of one repetition; default 120 ms
 }
 
 // DefaultEvents returns the numbers of events at which memory is measured. Redis keeps up to 128
@@ -85,7 +85,7 @@ func (c Config) complete() (Config, error) {
 	case c.Clients < 0:
 		return c, fieldError("Config.Clients", c.Clients, "0 or more")
 	case c.Interval == 0:
-		c.Interval = 200 * time.Millisecond
+		c.Interval = 120 * time.Millisecond
 	}
 	return c, nil
 }

@@ -20,7 +20,7 @@ const (
 	// singleRequests bounds the requests of one measurement where each event has to be one.
 	singleRequests = 8000
 	// sampledKeys are measured one by one where growth cannot be.
-	sampledKeys = 8
+	sampledKeys = 4
 	// alike is by what part a key's size may differ from that of another that stands for it.
 	alike = 0.25
 )

@@ -130,10 +130,13 @@ func replayPair(ctx context.Context, p pair, config ReplayConfig, one *ReplayRes
 		}
 		return config.Decision(Decided{Algorithm: one.Algorithm, Store: one.Store, Event: e, Decision: d})
 	})
+	precision, err := newPrecision(judge.Report(), p.limit, n, err)
 	if err != nil {
 		return err
 	}
-	precision := newPrecision(judge.Report(), p.limit, n)
-	one.Precision, one.MostDenied = &precision, clients.mostDenied(config.Top)
+	one.Precision = &precision
+	if precision.NA == "" {
+		one.MostDenied = clients.mostDenied(config.Top)
+	}
 	return nil
 }

@@ -24,6 +24,8 @@ type Results struct {
 	Clients     int64       `json:"clients,omitempty"` // asked for by --clients: memory is totalled for so many
 	Trace       *TraceInfo  `json:"trace,omitempty"`
 	Results     []Result    `json:"results"`
+	// Floor is what memory is held against; as often as memory was measured.
+	Floor []FloorPoint `json:"floor,omitempty"`
 	// Incomplete says why and where a run ended early; empty for a whole run.
 	Incomplete string `json:"incomplete,omitempty"`
 }
@@ -111,6 +113,9 @@ type Precision struct {
 	OverAdmitted     int64   `json:"over_admitted"`
 	FalseDenied      int64   `json:"false_denied"`
 	MaxDeficit       int64   `json:"max_deficit"`
+	Wrong            int64   `json:"wrong"`          // decisions: OverAdmitted + FalseDenied
+	WrongShare       float64 `json:"wrong_share"`    // Wrong / Events
+	MeanError        float64 `json:"mean_error"`     // mean of |Remaining told - places truly free| / L, after each decision
 	ExactAdmitted    int64   `json:"exact_admitted"` // what the exact log admits of the same events
 	AdmittedRatio    float64 `json:"admitted_ratio"` // Allowed / ExactAdmitted
 	RetryErrorMeanUS float64 `json:"retry_error_mean_us"`

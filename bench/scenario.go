@@ -29,6 +29,9 @@ func Scenarios(limit weir.Limit, seed uint64) []Scenario {
 		steady("steady-1x", limit, seed, 1),
 		steady("steady-2x", limit, seed, 2),
 		onOff(limit, seed),
+		farBelow(limit, seed),
+		lognormal(limit, seed),
+		cron(limit, seed),
 	}
 }
 
@@ -52,45 +55,17 @@ type extent struct {
 	cost          int64
 }
 
-func extentFor(limit weir.Limit, factor float64) extent {
-	const mostKeys = 16
+// usualKeys are the fewest and the most keys of a scenario.
+var usualKeys = [2]float64{4, 16}
+
+func extentFor(limit weir.Limit, factor float64, keys [2]float64) extent {
 	perWindow := float64(limit.Count) * factor
-	e := extent{windows: int(min(max(seededEvents/4/mostKeys/perWindow, 6), 40))}
+	e := extent{windows: int(min(max(seededEvents/4/keys[1]/perWindow, 6), 40))}
 	e.windows = min(e.windows, int(maxSpan/limit.Window))
 	perKey := perWindow * float64(e.windows)
-	e.keys = int(min(max(seededEvents/perKey, 4), mostKeys))
+	e.keys = int(min(max(seededEvents/perKey, keys[0]), keys[1]))
 	e.cost = max(1, int64(math.Ceil(perKey*float64(e.keys)/seededEvents)))
 	return e
-}
-
-// steady is traffic at factor times the limit, with exponential gaps, as of clients that know
-// nothing of each other.
-func steady(name string, limit weir.Limit, seed uint64, factor float64) Scenario {
-	e := extentFor(limit, factor)
-	window := float64(limit.Window.Microseconds())
-	gap := window / (float64(limit.Count) * factor) * float64(e.cost)
-	return e.scenario(name, limit, seed, func(random *rand.Rand, add func(at float64)) {
-		for at := gap * random.ExpFloat64(); at < window*float64(e.windows); at += gap * random.ExpFloat64() {
-			add(at)
-		}
-	})
-}
-
-// onOff is traffic of clients that send at four times the limit for a part of a window, then
-// pause for about one.
-func onOff(limit weir.Limit, seed uint64) Scenario {
-	e := extentFor(limit, 2)
-	window := float64(limit.Window.Microseconds())
-	gap := window / (float64(limit.Count) * 4) * float64(e.cost)
-	return e.scenario("on-off", limit, seed, func(random *rand.Rand, add func(at float64)) {
-		end := window * float64(e.windows)
-		for at := random.Float64() * window; at < end; at += window * (0.5 + random.Float64()) {
-			off := at + window*(0.1+0.8*random.Float64())
-			for ; at < min(off, end); at += gap * random.ExpFloat64() {
-				add(at)
-			}
-		}
-	})
 }
 
 // scenario lets fill give each key its events and brings all in order.

@@ -24,7 +24,7 @@ func TestScenariosComeFromTheSeedAlone(t *testing.T) {
 		}
 		require.NotEqual(t, a[i].Events, b[i].Events, a[i].Name)
 	}
-	require.Equal(t, []string{"boundary-burst", "steady-0.8x", "steady-1x", "steady-2x", "on-off"}, names)
+	require.Equal(t, []string{"boundary-burst", "steady-0.8x", "steady-1x", "steady-2x", "on-off", "far-below", "lognormal", "cron"}, names)
 }
 
 func TestScenariosStayWithinBounds(t *testing.T) {

@@ -6,6 +6,7 @@ type Observation struct {
 	Cost       int64 // places asked for; zero is a peek, what is lower is read as zero
 	Allowed    bool
 	RetryAfter int64 // microseconds from Time, read when denied; below zero is never
+	Remaining  int64 // places told to be left after it; below zero is not told
 }
 
 // Judge holds the decisions of one limiter against what that limiter itself had admitted before.
@@ -16,7 +17,10 @@ type Judge struct {
 	window int64
 	keys   map[string]*client
 	report Report
-	retry  retryError
+
+	waits    differences // of the told waits and the true ones
+	mistaken int64       // denials whose told wait is of the wrong kind
+	counts   differences // of the told places left and the true ones
 }
 
 // client is what the judge knows of one key.
@@ -58,6 +62,9 @@ func (j *Judge) Observe(key string, o Observation) {
 	} else {
 		j.denied(c, o)
 	}
+	if o.Remaining >= 0 {
+		j.counts.add(o.Remaining, max(0, j.limit-c.own.inWindow()))
+	}
 }
 
 // allowed judges an admission, then takes it into the limiter's history.
@@ -88,14 +95,14 @@ func (j *Judge) denied(c *client, o Observation) {
 	}
 	switch {
 	case o.Cost > j.limit && o.RetryAfter >= 0, o.Cost <= j.limit && o.RetryAfter < 0:
-		j.retry.mistaken++
+		j.mistaken++
 	case o.Cost > j.limit: // rightly told never
 	case fits:
-		j.retry.add(o.RetryAfter, 0)
+		j.waits.add(o.RetryAfter, 0)
 	default:
 		// The wait counts from the client's own time, even where a later one is in force.
 		blocking := c.own.leaves(c.own.inWindow() + o.Cost - j.limit)
-		j.retry.add(o.RetryAfter, blocking+j.window-o.Time)
+		j.waits.add(o.RetryAfter, blocking+j.window-o.Time)
 	}
 }
 
@@ -108,6 +115,7 @@ func (j *Judge) fits(h *history, cost int64) bool {
 func (j *Judge) Report() Report {
 	r := j.report
 	r.Keys = len(j.keys)
-	r.RetryError = j.retry.result()
+	r.RetryError = RetryError{Count: j.waits.count, Mean: j.waits.mean(), Max: j.waits.most(), Mistaken: j.mistaken}
+	r.CountError = CountError{Count: j.counts.count, Mean: j.counts.mean(), Max: j.counts.most()}
 	return r
 }

@@ -31,11 +31,11 @@ func ask(j *oracle.Judge, m *oracle.Model, key string, t int64, n int) (admitted
 }
 
 func allow(t, cost int64) oracle.Observation {
-	return oracle.Observation{Time: t, Cost: cost, Allowed: true}
+	return oracle.Observation{Time: t, Cost: cost, Allowed: true, Remaining: -1}
 }
 
 func deny(t, cost, retry int64) oracle.Observation {
-	return oracle.Observation{Time: t, Cost: cost, RetryAfter: retry}
+	return oracle.Observation{Time: t, Cost: cost, RetryAfter: retry, Remaining: -1}
 }
 
 func judge(limit, window int64, observations ...oracle.Observation) oracle.Report {
@@ -138,6 +138,30 @@ func TestRetryError(t *testing.T) {
 	}
 }
 
+func TestCountError(t *testing.T) {
+	tell := func(o oracle.Observation, left int64) oracle.Observation {
+		o.Remaining = left
+		return o
+	}
+	for _, c := range []struct {
+		name string
+		want oracle.CountError
+		seen []oracle.Observation
+	}{
+		{"nothing told", oracle.CountError{}, []oracle.Observation{allow(10, 1), deny(20, 1, 5)}},
+		{"exact, after the decision", oracle.CountError{Count: 3}, []oracle.Observation{
+			tell(allow(10, 3), 2), tell(deny(20, 3, 90), 2), tell(allow(110, 0), 5),
+		}},
+		{"too many and too few", oracle.CountError{Count: 2, Mean: 1.5, Max: 2}, []oracle.Observation{tell(allow(10, 3), 3), tell(allow(20, 0), 0)}},
+		{"no fewer than none are free", oracle.CountError{Count: 1}, []oracle.Observation{tell(allow(10, 9), 0)}},
+		{"above the limit", oracle.CountError{Count: 1, Mean: 3, Max: 3}, []oracle.Observation{tell(allow(10, 0), 8)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.want, judge(5, 100, c.seen...).CountError)
+		})
+	}
+}
+
 func TestTimeThatStepsBack(t *testing.T) {
 	r := judge(2, 100, allow(1000, 1), allow(400, 1), allow(1099, 1))
 	require.EqualValues(t, 1, r.SteppedBack)
@@ -194,7 +218,7 @@ func TestLargeCosts(t *testing.T) {
 // bruteForce judges by looking at every earlier observation and every end of a window, without any memory of its own.
 func bruteForce(limit, window int64, keys []string, seen map[string][]oracle.Observation) oracle.Report {
 	var r oracle.Report
-	var sum, horizon int64
+	var sum, counts, horizon int64
 	within := func(grants []oracle.Observation, end int64) (cost int64) {
 		for _, g := range grants {
 			if end-window < g.Time && g.Time <= end {
@@ -229,6 +253,15 @@ func bruteForce(limit, window int64, keys []string, seen map[string][]oracle.Obs
 					r.OverAdmitted++
 				}
 				own = append(own, grant)
+			}
+			if o.Remaining >= 0 {
+				difference := o.Remaining - max(0, limit-within(own, newest))
+				difference = max(difference, -difference)
+				counts += difference
+				r.CountError.Count++
+				r.CountError.Max = max(r.CountError.Max, difference)
+			}
+			if o.Allowed {
 				continue
 			}
 			r.Denied++
@@ -259,6 +292,9 @@ func bruteForce(limit, window int64, keys []string, seen map[string][]oracle.Obs
 			r.MaxInWindow = max(r.MaxInWindow, within(own, end))
 		}
 	}
+	if r.CountError.Count > 0 {
+		r.CountError.Mean = float64(counts) / float64(r.CountError.Count)
+	}
 	if r.RetryError.Count > 0 {
 		r.RetryError.Mean = float64(sum) / float64(r.RetryError.Count)
 	}
@@ -284,6 +320,7 @@ func TestJudgeAgainstBruteForce(t *testing.T) {
 				Cost:       rapid.SampledFrom([]int64{0, 1, 1, 1, 2, 3, 7, 13}).Draw(t, "cost"),
 				Allowed:    rapid.IntRange(0, 3).Draw(t, "whim") < generosity,
 				RetryAfter: rapid.Int64Range(-1, 60).Draw(t, "retry"),
+				Remaining:  rapid.Int64Range(-1, 15).Draw(t, "remaining"),
 			}
 			if seen[key] == nil {
 				keys = append(keys, key)

@@ -30,6 +30,7 @@ type Report struct {
 	ExactCost     int64 // cost that the exact log admits
 
 	RetryError RetryError
+	CountError CountError
 }
 
 // RetryError says how far the told waits were from the truth: the time until the exact rule, given the
@@ -44,31 +45,41 @@ type RetryError struct {
 	Mistaken int64
 }
 
-// retryError sums differences in 128 bits: ten million of ten years each do not fit in 64.
-type retryError struct {
-	count, mistaken int64
-	high, low       uint64
-	largest         uint64
+// CountError says how far the told places left were from the truth: those free by the limiter's own
+// history, none where too much was admitted, right after the decision.
+type CountError struct {
+	Count int64   // decisions compared: those that told
+	Mean  float64 // mean absolute difference in places; zero without a count
+	Max   int64   // largest absolute difference in places
 }
 
-func (e *retryError) add(told, truth int64) {
+// differences sums absolute differences in 128 bits: ten million of ten years each do not fit in 64.
+type differences struct {
+	count     int64
+	high, low uint64
+	largest   uint64
+}
+
+func (d *differences) add(told, truth int64) {
 	difference := uint64(told) - uint64(truth)
 	if told < truth {
 		difference = -difference
 	}
 	var carry uint64
-	e.low, carry = bits.Add64(e.low, difference, 0)
-	e.high += carry
-	e.largest = max(e.largest, difference)
-	e.count++
+	d.low, carry = bits.Add64(d.low, difference, 0)
+	d.high += carry
+	d.largest = max(d.largest, difference)
+	d.count++
 }
 
-func (e *retryError) result() RetryError {
-	r := RetryError{Count: e.count, Max: int64(min(e.largest, math.MaxInt64)), Mistaken: e.mistaken}
-	if e.count > 0 {
-		sum := new(big.Int).SetUint64(e.high)
-		sum.Lsh(sum, 64).Add(sum, new(big.Int).SetUint64(e.low))
-		r.Mean, _ = new(big.Rat).SetFrac(sum, big.NewInt(e.count)).Float64()
+func (d *differences) most() int64 { return int64(min(d.largest, math.MaxInt64)) }
+
+// mean is zero where there is nothing to take it of.
+func (d *differences) mean() (mean float64) {
+	if d.count > 0 {
+		sum := new(big.Int).SetUint64(d.high)
+		sum.Lsh(sum, 64).Add(sum, new(big.Int).SetUint64(d.low))
+		mean, _ = new(big.Rat).SetFrac(sum, big.NewInt(d.count)).Float64()
 	}
-	return r
+	return mean
 }

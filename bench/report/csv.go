@@ -18,6 +18,18 @@ func writeCSV(w io.Writer, r *bench.Results) error {
 	out := csv.NewWriter(w) // it keeps its first error until Flush
 	_ = out.Write([]string{"algorithm", "store", "measure", "at", "metric", "value", "spread", "note"})
 	figures := Figures(r)
+	write := func(f Figure) {
+		value, spread := "", ""
+		if f.NA == "" {
+			value = plain(f.Value)
+		}
+		if f.Spread != 0 {
+			spread = plain(f.Spread)
+		}
+		_ = out.Write([]string{
+			inert(f.Algorithm), inert(f.Store), f.Measure, inert(f.At), f.Metric, value, spread, inert(notMeasured(f.NA)),
+		})
+	}
 	for _, res := range r.Results {
 		name := func(rest ...string) []string {
 			return append([]string{inert(res.Algorithm), inert(res.Store)}, rest...)
@@ -35,16 +47,11 @@ func writeCSV(w io.Writer, r *bench.Results) error {
 		}
 		own := func(f Figure) bool { return f.Algorithm == res.Algorithm && f.Store == res.Store }
 		for i := slices.IndexFunc(figures, own); i >= 0 && i < len(figures) && own(figures[i]); i++ {
-			f := figures[i]
-			value, spread := "", ""
-			if f.NA == "" {
-				value = plain(f.Value)
-			}
-			if f.Spread != 0 {
-				spread = plain(f.Spread)
-			}
-			_ = out.Write(name(f.Measure, inert(f.At), f.Metric, value, spread, inert(notMeasured(f.NA))))
+			write(figures[i])
 		}
+	}
+	for _, f := range floorFigures(r) {
+		write(f)
 	}
 	out.Flush()
 	return out.Error()

@@ -116,7 +116,7 @@ func (c Change) percent() string {
 func (d *Difference) text(b *bytes.Buffer) {
 	fmt.Fprintf(b, "%s\n", d.title())
 	for _, n := range d.notes() {
-		fmt.Fprintln(b, folded("! "+n))
+		fmt.Fprintln(b, folded("! "+n, textWidth))
 	}
 	if rows := d.rows(); len(rows) > 0 {
 		tw := table.NewWriter()

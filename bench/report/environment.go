@@ -8,16 +8,18 @@ import (
 	"github.com/weirlimits/weir/bench"
 )
 
-// facts tell what was measured, where and with what.
-func facts(r *bench.Results) []fact {
-	e := r.Environment
-	all := []fact{{"limit", r.Limit.Text}}
-	add := func(name, value string) {
-		if value != "" {
-			all = append(all, fact{strings.TrimSuffix(name, ":"), value})
-		}
+// appendFact leaves out what is not known.
+func appendFact(all []fact, name, value string) []fact {
+	if value == "" {
+		return all
 	}
-	for _, s := range e.Servers {
+	return append(all, fact{strings.TrimSuffix(name, ":"), value})
+}
+
+// subject tells what was measured.
+func subject(r *bench.Results) []fact {
+	all := appendFact(nil, "limit", r.Limit.Text)
+	for _, s := range r.Environment.Servers {
 		value := s.Server
 		for _, more := range []struct {
 			say  bool
@@ -27,24 +29,33 @@ func facts(r *bench.Results) []fact {
 				value += ", " + more.what
 			}
 		}
-		add(s.Store, value)
+		all = appendFact(all, s.Store, value)
 	}
 	if t := r.Trace; t != nil {
 		value := fmt.Sprintf("%s (%s): %s events of %s keys, resolution %s",
 			t.Name, t.Format, whole(int64(t.Events)), whole(int64(t.Keys)), micros(float64(t.ResolutionUS)))
 		if t.Bad > 0 || t.Backward > 0 {
-			value += fmt.Sprintf("; %s bad lines, %s backward steps", whole(int64(t.Bad)), whole(int64(t.Backward)))
+			value += fmt.Sprintf("; %s, %s", plural(int64(t.Bad), "bad line"), plural(int64(t.Backward), "backward step"))
 		}
-		add("trace", value)
+		all = appendFact(all, "trace", value)
 	}
 	if r.Clients > 0 {
-		add("clients", whole(r.Clients))
+		all = appendFact(all, "clients", whole(r.Clients))
 	}
+	return all
+}
+
+// origin tells with what, where and when.
+func origin(r *bench.Results) (all []fact) {
+	e := r.Environment
+	add := func(name, value string) { all = appendFact(all, name, value) }
 	if !e.Started.IsZero() {
 		add("started", e.Started.UTC().Format(time.RFC3339))
 	}
 	add("weir", strings.TrimSpace(e.Weir+" "+e.Commit))
-	add("go", strings.TrimSpace(e.Go+" "+e.OS+"/"+e.Arch))
+	if e.Go != "" {
+		add("go", fmt.Sprintf("%s %s/%s", e.Go, e.OS, e.Arch))
+	}
 	if e.CPUs > 0 {
 		add("machine", strings.TrimSpace(fmt.Sprintf("%d CPUs %s", e.CPUs, e.CPU)))
 	}

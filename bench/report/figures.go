@@ -41,6 +41,9 @@ var precisionMetrics = []metricOf[bench.Precision]{
 	{"over_admitted", func(p bench.Precision) float64 { return float64(p.OverAdmitted) }},
 	{"false_denied", func(p bench.Precision) float64 { return float64(p.FalseDenied) }},
 	{"max_deficit", func(p bench.Precision) float64 { return float64(p.MaxDeficit) }},
+	{"wrong", func(p bench.Precision) float64 { return float64(p.Wrong) }},
+	{"wrong_share", func(p bench.Precision) float64 { return p.WrongShare }},
+	{"mean_error", func(p bench.Precision) float64 { return p.MeanError }},
 	{"exact_admitted", func(p bench.Precision) float64 { return float64(p.ExactAdmitted) }},
 	{"admitted_ratio", func(p bench.Precision) float64 { return p.AdmittedRatio }},
 	{"retry_error_mean_us", func(p bench.Precision) float64 { return p.RetryErrorMeanUS }},
@@ -55,12 +58,20 @@ var memoryMetrics = []metricOf[bench.Memory]{
 	{"total_bytes", func(m bench.Memory) float64 { return m.Total }},
 }
 
+var floorMetrics = []metricOf[bench.FloorPoint]{
+	{"floor_bytes", func(f bench.FloorPoint) float64 { return f.Bytes }},
+	{"floor_total_bytes", func(f bench.FloorPoint) float64 { return f.Total }},
+}
+
 var throughputMetrics = []metricOf[bench.Throughput]{
 	{"per_second", func(t bench.Throughput) float64 { return t.PerSecond }},
 	{"p50_us", func(t bench.Throughput) float64 { return t.P50US }},
 	{"p99_us", func(t bench.Throughput) float64 { return t.P99US }},
 	{"p999_us", func(t bench.Throughput) float64 { return t.P999US }},
 }
+
+// floorName stands in place of an algorithm for what no algorithm can undercut.
+const floorName = "floor (information)"
 
 // PrecisionMetrics names those of precision alone.
 func PrecisionMetrics() []string { return appendNames(nil, precisionMetrics) }
@@ -71,6 +82,7 @@ func Metrics() []string {
 	names = appendNames(names, precisionMetrics)
 	names = appendNames(names, memoryMetrics)
 	names = appendNames(names, throughputMetrics)
+	names = appendNames(names, floorMetrics)
 	return appendNames(names, declaredMetrics)
 }
 
@@ -112,6 +124,19 @@ func Figures(r *bench.Results) []Figure {
 			f.At, f.NA, f.Spread = strconv.Itoa(t.Callers), t.NA, t.Spread
 			all = appendFigures(all, f, t, throughputMetrics)
 		}
+	}
+	return append(all, floorFigures(r)...)
+}
+
+// floorFigures belong to no store.
+func floorFigures(r *bench.Results) (all []Figure) {
+	ms := floorMetrics
+	if r.Clients == 0 {
+		ms = ms[:1]
+	}
+	for _, p := range r.Floor {
+		f := Figure{Algorithm: floorName, Measure: "memory", At: strconv.FormatInt(p.Events, 10)}
+		all = appendFigures(all, f, p, ms)
 	}
 	return all
 }

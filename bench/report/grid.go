@@ -8,6 +8,7 @@ type grid struct {
 	id, title string
 	groups    []group
 	rows      []row
+	storeless bool // the figures are the algorithm's own: the best is so among all stores
 }
 
 type group struct {
@@ -18,8 +19,9 @@ type group struct {
 type column struct {
 	title  string
 	better better
-	words  bool // holds text, not numbers
-	fold   int  // how wide words are where the table would be too wide; 0: foldWidth
+	words  bool    // holds text, not numbers
+	fold   int     // how wide words are where the table would be too wide; 0: foldWidth
+	enough float64 // no lower value is better: keeping below a limit is not what a limiter is for
 }
 
 // better tells which end of a column is best.
@@ -34,6 +36,7 @@ const (
 type row struct {
 	algorithm, store string
 	instead          string // stands in place of all cells: "needs script"
+	aside            bool   // to compare with, no choice: never the best
 	cells            []cell
 }
 
@@ -81,38 +84,43 @@ func (t *grid) markBest() {
 	var all []int
 	several := false
 	for i, r := range t.rows {
-		if r.instead != "" {
+		if r.instead != "" || r.aside {
 			continue
 		}
 		scopes[r.store] = append(scopes[r.store], i)
 		all = append(all, i)
 		several = several || len(scopes[r.store]) > 1
 	}
-	if !several {
+	if !several || t.storeless {
 		scopes = map[string][]int{"": all}
 	}
 	for at, col := range t.columns() {
 		for _, scope := range scopes {
-			t.markColumn(at, col.better, scope)
+			t.markColumn(at, col, scope)
 		}
 	}
 }
 
-func (t *grid) markColumn(at int, way better, scope []int) {
+func (t *grid) markColumn(at int, col column, scope []int) {
 	scope = slices.DeleteFunc(slices.Clone(scope), func(i int) bool { return !t.rows[i].cells[at].known })
-	if way == neither || len(scope) < 2 {
+	if col.better == neither || len(scope) < 2 {
 		return
 	}
-	best := t.rows[scope[0]].cells[at]
-	for _, i := range scope {
+	rank := func(i int) cell {
 		c := t.rows[i].cells[at]
-		if way == lower && c.value < best.value || way == higher && c.value > best.value {
+		c.value = max(c.value, col.enough)
+		return c
+	}
+	best := rank(scope[0])
+	for _, i := range scope {
+		c := rank(i)
+		if col.better == lower && c.value < best.value || col.better == higher && c.value > best.value {
 			best = c
 		}
 	}
 	ties := slices.DeleteFunc(slices.Clone(scope), func(i int) bool {
-		c := t.rows[i].cells[at]
-		return !overlap(c.value, c.spread, best.value, best.spread)
+		c := rank(i)
+		return c.text != best.text && !overlap(c.value, c.spread, best.value, best.spread)
 	})
 	if len(ties) == len(scope) {
 		return

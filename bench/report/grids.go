@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +14,7 @@ import (
 // columns that only a wide page has room for.
 func grids(r *bench.Results, detail bool) []grid {
 	var all []grid
-	for _, t := range []grid{promises(r, detail), precision(r, detail), memory(r), throughput(r, detail)} {
+	for _, t := range []grid{summary(r), promises(r, detail), precision(r, detail), wrong(r), memory(r), throughput(r, detail)} {
 		if len(t.groups) == 0 || len(t.rows) == 0 {
 			continue
 		}
@@ -47,7 +46,7 @@ func newRow(algorithm, store string, unsupported []string, failure string) row {
 	case len(unsupported) > 0:
 		r.instead = needs(unsupported)
 	case failure != "":
-		r.instead = "failed: " + printable(failure)
+		r.instead = "failed" // a warning says why
 	}
 	return r
 }
@@ -74,16 +73,17 @@ func promises(r *bench.Results, detail bool) grid {
 	if !slices.ContainsFunc(r.Results, func(res bench.Result) bool { return res.Guarantee != nil }) {
 		return t
 	}
-	columns := []column{{title: "class", words: true}, {title: "plan", words: true}, {title: "max in W", better: lower}}
+	columns := []column{{title: "max in W", better: lower}}
 	if detail {
 		columns = append(columns, column{title: "deficit", better: lower})
 	}
-	t.groups = []group{{columns: append(columns, column{title: "trips"})}}
+	columns = append(columns, column{title: "trips"})
+	t.groups = []group{{columns: []column{{title: "class", words: true}, {title: "plan", words: true}}}, {columns: columns}}
 	t.fill(r, func(res bench.Result) []cell {
 		cells := []cell{words(printable(classOf(r, res.Store))), words(printable(res.Plan + ", " + res.Exactness))}
 		g := res.Guarantee
 		if g == nil {
-			return append(cells, make([]cell, len(columns)-1)...)
+			return append(cells, make([]cell, len(columns))...)
 		}
 		bound := whole(g.MaxInWindow)
 		if g.Evicts {
@@ -113,62 +113,6 @@ func classOf(r *bench.Results, store string) string {
 		}
 	}
 	return ""
-}
-
-// exactColumns tell how true a history of decisions is.
-func exactColumns() []column {
-	return []column{
-		{title: "max in W", better: lower}, {title: "over", better: lower}, {title: "false denied", better: lower},
-	}
-}
-
-func exactCells(p bench.Precision) []cell {
-	return []cell{
-		number(whole(p.MaxInWindow), float64(p.MaxInWindow)), number(whole(p.OverAdmitted), float64(p.OverAdmitted)),
-		number(whole(p.FalseDenied), float64(p.FalseDenied)),
-	}
-}
-
-func precision(r *bench.Results, detail bool) grid {
-	t := grid{id: "precision", title: "Precision, by scenario"}
-	scenarios := scenarioNames(r)
-	columns := exactColumns()
-	if detail {
-		columns = append(columns, column{title: "of exact"}, column{title: "retry error", better: lower})
-	}
-	for _, s := range scenarios {
-		t.groups = append(t.groups, group{title: printable(s), columns: columns})
-	}
-	t.fill(r, func(res bench.Result) []cell {
-		var cells []cell
-		for _, s := range scenarios {
-			p, ok := res.Precision[s]
-			if !ok || p.NA != "" {
-				for range columns {
-					cells = append(cells, words(printable(notMeasured(p.NA))))
-				}
-				continue
-			}
-			cells = append(cells, exactCells(p)...)
-			if detail {
-				cells = append(cells, number(fmt.Sprintf("%.3f", p.AdmittedRatio), p.AdmittedRatio),
-					number(micros(p.RetryErrorMeanUS), p.RetryErrorMeanUS))
-			}
-		}
-		return cells
-	})
-	return t
-}
-
-// scenarioNames are in the order of the alphabet: the results keep no other.
-func scenarioNames(r *bench.Results) []string {
-	names := map[string]bool{}
-	for _, res := range r.Results {
-		for s := range res.Precision {
-			names[s] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
 }
 
 func memory(r *bench.Results) grid {
@@ -206,7 +150,27 @@ func memory(r *bench.Results) grid {
 		}
 		return cells
 	})
+	if len(t.rows) > 0 && len(r.Floor) > 0 {
+		t.rows = append(t.rows, floorRow(r, counts))
+	}
 	return t
+}
+
+// floorRow sets the floor below the algorithms.
+func floorRow(r *bench.Results, counts []int64) row {
+	to := row{algorithm: floorName, store: "any", aside: true}
+	for _, n := range counts {
+		i := slices.IndexFunc(r.Floor, func(p bench.FloorPoint) bool { return p.Events == n })
+		var per, all cell
+		if i >= 0 {
+			per, all = number(bytesOf(r.Floor[i].Bytes), r.Floor[i].Bytes), number(sizeOf(r.Floor[i].Total), r.Floor[i].Total)
+		}
+		to.cells = append(to.cells, per)
+		if r.Clients > 0 {
+			to.cells = append(to.cells, all)
+		}
+	}
+	return to
 }
 
 func throughput(r *bench.Results, detail bool) grid {

@@ -18,7 +18,7 @@ var (
 // html writes one page that asks nothing of the network: it can be mailed or kept.
 func (p page) html(b *bytes.Buffer) error {
 	v := htmlPage{
-		Title: p.title, Warnings: p.warnings, Facts: p.facts, Command: p.command,
+		Title: p.title, Warnings: p.warnings, Facts: append(p.subject, p.origin...), Command: p.command,
 	}
 	for _, s := range p.legend {
 		v.Legend = append(v.Legend, strings.Replace(s, bestMark+" the best", "★ the best", 1))

@@ -21,7 +21,7 @@ func (p page) markdown(b *bytes.Buffer) {
 		fmt.Fprintf(b, "- %s\n", markdown(strings.Replace(s, bestMark+" the best", "Bold: the best", 1)))
 	}
 	b.WriteString("\n## Environment\n\n")
-	for _, f := range p.facts {
+	for _, f := range append(p.subject, p.origin...) {
 		fmt.Fprintf(b, "- %s: %s\n", markdown(f.Name), markdown(f.Value))
 	}
 	if p.command != "" {

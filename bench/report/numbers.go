@@ -82,6 +82,19 @@ func sizeOf(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64) + " " + units[i]
 }
 
+// share prints a part of a whole where also the very small ones matter: 0.003%.
+func share(part float64) string {
+	p := part * 100
+	switch {
+	case p == 0:
+		return "0"
+	case math.Abs(p) >= 10:
+		return strconv.FormatFloat(p, 'f', 1, 64) + "%"
+	default:
+		return strconv.FormatFloat(p, 'g', 2, 64) + "%"
+	}
+}
+
 func percent(part float64) string { return strconv.FormatFloat(part*100, 'f', 0, 64) + "%" }
 
 // printable replaces what could break a line or drive a terminal.

@@ -48,7 +48,7 @@ func (r *Replay) Render(w io.Writer, format string, opts *Options) error {
 	p := newPage(res, format != formatText)
 	p.title = "Replay of " + printable(r.Trace.Name) + " at " + printable(r.Limit.Text)
 	p.grids = nil
-	for _, t := range []grid{r.summary(), r.denied(format != formatText)} {
+	for _, t := range []grid{r.summary(format != formatText), r.denied(format != formatText)} {
 		if len(t.rows) > 0 {
 			t.arrange()
 			p.grids = append(p.grids, t)
@@ -57,22 +57,29 @@ func (r *Replay) Render(w io.Writer, format string, opts *Options) error {
 	return p.render(w, format, opts)
 }
 
-func (r *Replay) summary() grid {
-	columns := append([]column{{title: "events"}, {title: "keys"}, {title: "allowed"}, {title: "denied"}}, exactColumns()...)
+// summary tells with detail also how many events of how many keys there were, each row the same.
+func (r *Replay) summary(detail bool) grid {
+	columns := append([]column{{title: "allowed"}, {title: "denied"}}, exactColumns(r.Limit.Count)...)
 	columns = append(columns, column{title: "server calls", better: lower})
-	t := grid{id: "summary", title: "Decisions", groups: []group{{columns: columns}}}
+	if detail {
+		columns = append([]column{{title: "events"}, {title: "keys"}}, columns...)
+	}
+	t := grid{id: "summary", title: "Decisions", groups: []group{{columns: columns}, {columns: wrongColumns()}}}
 	for _, one := range r.Results.Results {
 		to := newRow(one.Algorithm, one.Store, one.Unsupported, one.Error)
 		if p := one.Precision; p != nil && p.NA != "" {
 			to.instead = printable(notMeasured(p.NA))
 		} else if p != nil {
 			count := func(n int64) cell { return number(whole(n), float64(n)) }
-			to.cells = append([]cell{count(p.Events), count(int64(p.Keys)), count(p.Allowed), count(p.Denied)}, exactCells(*p)...)
+			if detail {
+				to.cells = []cell{count(p.Events), count(int64(p.Keys))}
+			}
+			to.cells = append(append(to.cells, count(p.Allowed), count(p.Denied)), exactCells(*p)...)
 			calls := words("not counted")
 			if p.ServerCalls > 0 {
 				calls = count(p.ServerCalls)
 			}
-			to.cells = append(to.cells, calls)
+			to.cells = append(append(to.cells, calls), wrongCells(*p)...)
 		} else if to.instead == "" {
 			to.instead = "not decided"
 		}

@@ -39,11 +39,11 @@ func TestReplay(t *testing.T) {
 		return b.String()
 	}
 	text := render("text")
-	require.Regexp(t, `gcra +│ redis:private +│ +400 +│ +4 +│ +100 +│ +300 +│ +20 +│ +9 +│ +0 +│ +400`, text)
+	require.Regexp(t, `gcra +│ redis:private +│ +100 +│ +300 +│ +20 +│ +9 +│ +0 +│ +400`, text)
 	require.Regexp(t, `sliding-log +│ memcache:private +│ needs sorted set \+ script`, text)
 	require.Contains(t, text, "(190 of 200), b (40 of 50), c (30 of 50)")
 	require.NotContains(t, text, "ddd", "three clients")
-	require.Contains(t, text, "resolution 1s; 2 bad lines, 1 backward steps")
+	require.Contains(t, text, "resolution 1s; 2 bad lines, 1 backward step")
 	require.Contains(t, text, "! The trace's times are too coarse")
 
 	var back bench.ReplayResults

@@ -11,14 +11,17 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/weirlimits/weir"
+	"github.com/weirlimits/weir/algorithms"
 	"github.com/weirlimits/weir/bench"
 )
 
 // Options are how text looks. The zero value, and a nil *Options, are plain.
 type Options struct {
 	Color bool // colour text for a terminal, beside the marks that stand without it
+	Width int  // columns of text, 80 to 120; 0: 120
 }
 
 // The formats.
@@ -33,7 +36,7 @@ const (
 // Render writes the results in a format: "text", "json", "csv", "md" or "html". Another format is a
 // [weir.FieldError].
 //
-// Text is at most 120 columns wide; a table that is wider goes on below itself. The HTML is one page
+// A table that is wider than text may be goes on below itself. The HTML is one page
 // that asks nothing of the network. CSV has one line for each [Figure].
 func Render(w io.Writer, r *bench.Results, format string, opts *Options) error {
 	switch format {
@@ -50,10 +53,11 @@ func (p page) render(w io.Writer, format string, opts *Options) error {
 	if opts == nil {
 		opts = &Options{}
 	}
+	p.legend = slices.DeleteFunc(p.legend, func(s string) bool { return s == bestLegend && !p.marked() })
 	var b bytes.Buffer
 	switch format {
 	case formatText:
-		p.text(&b, opts.Color)
+		p.text(&b, *opts)
 	case formatMarkdown:
 		p.markdown(&b)
 	case formatHTML:
@@ -67,6 +71,15 @@ func (p page) render(w io.Writer, format string, opts *Options) error {
 	return err
 }
 
+// marked reports whether some cell is the best of its column.
+func (p page) marked() bool {
+	return slices.ContainsFunc(p.grids, func(t grid) bool {
+		return slices.ContainsFunc(t.rows, func(r row) bool {
+			return r.instead == "" && slices.ContainsFunc(r.cells, func(c cell) bool { return c.best })
+		})
+	})
+}
+
 func unknownFormat(format string) error {
 	return &weir.FieldError{Field: "format", Value: strconv.Quote(format), Want: "text, json, csv, md or html"}
 }
@@ -75,7 +88,8 @@ func unknownFormat(format string) error {
 type page struct {
 	title    string
 	warnings []string
-	facts    []fact
+	subject  []fact // what was measured
+	origin   []fact // with what, where and when
 	command  string // makes the run again; empty if unknown
 	grids    []grid
 	legend   []string
@@ -88,7 +102,8 @@ func newPage(r *bench.Results, detail bool) page {
 	p := page{
 		title:    "Rate-limit algorithms at " + r.Limit.Text,
 		warnings: warnings(r),
-		facts:    facts(r),
+		subject:  subject(r),
+		origin:   origin(r),
 		command:  command(r.Environment.Flags),
 		grids:    grids(r, detail),
 		legend:   legend(r),
@@ -102,8 +117,10 @@ func (p page) printable() page {
 	for i := range p.warnings {
 		p.warnings[i] = printable(p.warnings[i])
 	}
-	for i, f := range p.facts {
-		p.facts[i] = fact{printable(f.Name), printable(f.Value)}
+	for _, facts := range [][]fact{p.subject, p.origin} {
+		for i, f := range facts {
+			facts[i] = fact{printable(f.Name), printable(f.Value)}
+		}
 	}
 	return p
 }
@@ -112,6 +129,11 @@ func warnings(r *bench.Results) []string {
 	var all []string
 	if r.Incomplete != "" {
 		all = append(all, "This run is incomplete: "+r.Incomplete)
+	}
+	for _, res := range r.Results {
+		if res.Error != "" {
+			all = append(all, fmt.Sprintf("%s on %s failed: %s", res.Algorithm, res.Store, res.Error))
+		}
 	}
 	for _, s := range r.Environment.Servers {
 		if s.StandIn != "" {
@@ -130,18 +152,28 @@ func warnings(r *bench.Results) []string {
 const (
 	precisionLegend = "max in W: the most admitted in any window. over: admitted although the limiter's own history was full. " +
 		"false denied: denied although it was not."
+	wrongLegend = "wrong: the share of decisions that are over or false denied. mean error: how far the told remaining is from the places " +
+		"truly free by the limiter's own history, on average, in parts of the limit."
+	counterLegend = "Cloudflare published 0.003% of wrong decisions for its two-window counter: a property of their " +
+		"traffic, nearly all of it far below the limit."
+	floorLegend = "floor (information): log2 C(W/tick + n, n) bits, the least that tells when up to n requests of one window came, " +
+		"at the tick of packed-log."
 	bestLegend = bestMark + " the best of its column among the algorithms on one store, or of the stores where each runs one; " +
 		"several where they are equal or within the spread."
 )
+
+// counterName is the algorithm that a published share of wrong decisions is of.
+var counterName = algorithms.SlidingCounter().Name()
 
 // bestMark stands for the best of a column in a legend; each format has its own.
 const bestMark = "*"
 
 // legend explains only what the tables hold.
 func legend(r *bench.Results) []string {
-	var precise, declared, evicts, racy, speed, shared, unsupported bool
+	var precise, counter, declared, evicts, racy, speed, shared, unsupported bool
 	for _, res := range r.Results {
 		precise = precise || len(res.Precision) > 0
+		counter = counter || len(res.Precision) > 0 && strings.HasPrefix(res.Algorithm, counterName)
 		declared = declared || res.Guarantee != nil
 		evicts = evicts || res.Guarantee != nil && res.Guarantee.Evicts
 		racy = racy || res.Exactness == racyExactness
@@ -155,8 +187,11 @@ func legend(r *bench.Results) []string {
 		what string
 	}{
 		{precise, precisionLegend},
+		{precise, wrongLegend},
 		{declared && !precise, "max in W: the most that any window can see admitted."},
 		{len(r.Results) > 0, bestLegend},
+		{counter, counterLegend},
+		{len(r.Floor) > 0, floorLegend},
 		{speed, "spread: highest less lowest repetition, in parts of the median."},
 		{declared, "trips: round trips of an admitted request and, where they differ, after the slash those of a denied one."},
 		{evicts, "unless evicted: the store drops live keys when it is full, which voids any bound."},

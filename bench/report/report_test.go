@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -28,8 +29,9 @@ func TestText(t *testing.T) {
 	require.Regexp(t, `fixed-window +│ memcache:private │ CAS +│ counter, spurious denials │ +20 unless evicted  │ +1/2`, out)
 	require.Regexp(t, `sliding-log +│ memcache:private │ needs sorted set \+ script\n`, out)
 	require.Regexp(t, `fixed-window +│ memcache:private │ n/a \(stand-in\)\n`, out)
-	require.Regexp(t, `gcra +│ redis:private +│ failed: context deadline exceeded\n`, out)
-	require.Regexp(t, `sliding-log +│ redis:private +│ +10\*│ +0\*│`, strings.ReplaceAll(out, "* │", "*│"), "the best is marked without colour")
+	require.Regexp(t, `gcra +│ redis:private +│ failed\n`, out)
+	require.Contains(t, out, "! gcra on redis:private failed: context deadline exceeded\n")
+	require.Regexp(t, `sliding-log +│ where it runs +│ +10\*│ +0\*│`, strings.ReplaceAll(out, "* │", "*│"), "the best is marked without colour")
 	require.Contains(t, out, "200 shared")
 	require.NotContains(t, out, "\x1b")
 }
@@ -85,8 +87,8 @@ func bestOf(t *testing.T, r *bench.Results, section, store string, column int) [
 
 func TestBest(t *testing.T) {
 	r := measured()
-	require.Equal(t, []string{"sliding-log"}, bestOf(t, r, "Precision", "redis:private", 0))
-	require.Empty(t, bestOf(t, r, "Precision", "redis:private", 2), "all are equal")
+	require.Equal(t, []string{"sliding-log"}, bestOf(t, r, "Precision", "where it runs", 0))
+	require.Empty(t, bestOf(t, r, "Precision", "where it runs", 2), "all are equal")
 	require.Equal(t, []string{"fixed-window", "sliding-log"}, bestOf(t, r, "Throughput", "redis:private", 0), "within the spread")
 	require.Equal(t, []string{"fixed-window"}, bestOf(t, r, "Memory", "redis:private", 0))
 	r.Results = []bench.Result{r.Results[0], r.Results[3]}
@@ -201,4 +203,61 @@ func TestEveryFigureHasAMetric(t *testing.T) {
 	for _, f := range figures {
 		require.Contains(t, report.Metrics(), f.Metric)
 	}
+}
+
+// TestTextOfAnyWidth draws groups whose titles are of every width above columns of every width: the rest of
+// a division is where a table's writer may go wrong.
+func TestTextOfAnyWidth(t *testing.T) {
+	for title := range 24 {
+		for _, figure := range []int{0, 1, 2, 5} {
+			r := measured()
+			r.Clients, r.Floor = 0, nil
+			for i := range r.Results {
+				for name, p := range r.Results[i].Precision {
+					p.MaxInWindow = int64(math.Pow10(figure))
+					delete(r.Results[i].Precision, name)
+					r.Results[i].Precision[strings.Repeat("s", title+1)] = p
+				}
+				if r.Results[i].Unsupported != nil {
+					r.Results[i].Unsupported = []string{strings.Repeat("u", title*figure)}
+				}
+			}
+			for _, width := range []int{80, 120} {
+				require.NoError(t, report.Render(io.Discard, r, "text", &report.Options{Width: width}))
+			}
+		}
+	}
+}
+
+func TestTextWidth(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, report.Render(&b, measured(), "text", &report.Options{Width: 80}))
+	for line := range strings.Lines(b.String()) {
+		if !strings.Contains(line, ": ") { // facts are not folded
+			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
+		}
+	}
+}
+
+func TestNoLowerThanTheLimitIsBetter(t *testing.T) {
+	r := measured()
+	r.Results = r.Results[:3]
+	for i, most := range []int64{20, 10, 9} {
+		r.Results[i].Precision = map[string]bench.Precision{"steady": {Events: 100, MaxInWindow: most}}
+	}
+	r.Results[2].Error = ""
+	require.Equal(t, []string{"sliding-log", "gcra"}, bestOf(t, r, "Precision", "redis:private", 0))
+	require.Equal(t, []string{"sliding-log", "gcra"}, bestOf(t, r, "Summary", "redis:private", 0))
+}
+
+func TestSummary(t *testing.T) {
+	out, err := render(measured(), "text")
+	require.NoError(t, err)
+	_, out, found := strings.Cut(out, "\nSummary: ")
+	require.True(t, found)
+	out, _, _ = strings.Cut(out, "\n\n")
+	require.Regexp(t, `fixed-window +│ redis:private +│ +20  │ +0 +│ +96\.2\* │ +96\* │ +120,000\* │`, out)
+	require.Regexp(t, `gcra +│ redis:private +│ +19  │ +0 +│`, out)
+	require.Regexp(t, `fixed-window +│ memcache:private │ +20 .* │ n/a \(stand-in\)`, out)
+	require.Regexp(t, `sliding-log +│ memcache:private │ needs sorted set \+ script`, out)
 }

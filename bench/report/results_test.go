@@ -16,6 +16,7 @@ func measured() *bench.Results {
 		p := bench.Precision{
 			Events: 400, Keys: 4, Allowed: 100, Denied: 300, MaxInWindow: most, MaxOverLimit: float64(most) / 10,
 			OverAdmitted: over, FalseDenied: denied, ExactAdmitted: 100, AdmittedRatio: 1, RetryErrorMeanUS: 1500,
+			Wrong: over + denied, WrongShare: float64(over+denied) / 400, MeanError: 0.058,
 		}
 		return map[string]bench.Precision{"boundary": p, "steady": p}
 	}
@@ -41,6 +42,7 @@ func measured() *bench.Results {
 		},
 		Limit:   bench.LimitInfo{Text: "10/1s", Count: 10, WindowUS: 1e6},
 		Clients: 1_000_000,
+		Floor:   []bench.FloorPoint{{Events: 1, Bytes: 2.1, Total: 2.1e6}, {Events: 100, Bytes: 142.03, Total: 142.03e6}},
 		Results: []bench.Result{
 			{
 				Algorithm: "fixed-window", Store: "redis:private", Plan: "script", Exactness: "atomic", Trips: 1, DeniedTrips: 1,

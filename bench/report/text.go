@@ -10,37 +10,54 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// textWidth is how wide text may be.
-const textWidth = 120
+// How wide text is: unless told otherwise, and at least.
+const (
+	textWidth    = 120
+	minTextWidth = 80
+)
 
-// keyWidth is how wide the name of an algorithm or a store may be before it is folded.
-const keyWidth = 24
+// How wide the name of an algorithm or a store may be before it is folded: usually, and where a table would
+// be too wide.
+const (
+	keyWidth       = 32
+	narrowKeyWidth = 20
+)
 
 // foldWidth is how wide words are where a table would be too wide.
 const foldWidth = 16
 
 // text writes tables, and says first what one must know to read them.
-func (p page) text(b *bytes.Buffer, color bool) {
-	for _, f := range p.facts {
+func (p page) text(b *bytes.Buffer, opts Options) {
+	if opts.Width == 0 {
+		opts.Width = textWidth
+	}
+	opts.Width = min(max(opts.Width, minTextWidth), textWidth)
+	for _, f := range p.subject {
+		fmt.Fprintf(b, "%s: %s\n", f.Name, f.Value)
+	}
+	for _, s := range p.warnings {
+		fmt.Fprintln(b, folded("! "+s, opts.Width))
+	}
+	for _, t := range p.grids {
+		fmt.Fprintf(b, "\n%s\n", t.title)
+		textGrid(b, t, opts)
+	}
+	b.WriteByte('\n')
+	for _, s := range p.legend {
+		fmt.Fprintln(b, folded(s, opts.Width))
+	}
+	if len(p.legend) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, f := range p.origin {
 		fmt.Fprintf(b, "%s: %s\n", f.Name, f.Value)
 	}
 	if p.command != "" {
 		fmt.Fprintf(b, "again: %s\n", p.command)
 	}
-	for _, s := range p.warnings {
-		fmt.Fprintln(b, folded("! "+s))
-	}
-	for _, t := range p.grids {
-		fmt.Fprintf(b, "\n%s\n", t.title)
-		textGrid(b, t, color)
-	}
-	b.WriteByte('\n')
-	for _, s := range p.legend {
-		fmt.Fprintln(b, folded(s))
-	}
 }
 
-func folded(s string) string { return trimEnds(text.WrapSoft(s, textWidth)) }
+func folded(s string, width int) string { return trimEnds(text.WrapSoft(s, width)) }
 
 // trimEnds takes the blanks off the ends of lines.
 func trimEnds(s string) string {
@@ -52,16 +69,16 @@ func trimEnds(s string) string {
 }
 
 // textGrid writes as many groups side by side as fit, at least one, and the others below.
-func textGrid(b *bytes.Buffer, t grid, color bool) {
+func textGrid(b *bytes.Buffer, t grid, opts Options) {
 	for from := 0; from < len(t.groups); {
 		to := from + 1
-		drawn := drawText(t, from, to, color, false)
-		if text.LongestLineLen(drawn) > textWidth {
-			drawn = drawText(t, from, to, color, true)
+		drawn := drawText(t, from, to, opts, false)
+		if text.LongestLineLen(drawn) > opts.Width {
+			drawn = drawText(t, from, to, opts, true)
 		}
 		for to < len(t.groups) {
-			wider := drawText(t, from, to+1, color, false)
-			if text.LongestLineLen(wider) > textWidth {
+			wider := drawText(t, from, to+1, opts, false)
+			if text.LongestLineLen(wider) > opts.Width {
 				break
 			}
 			drawn = wider
@@ -73,7 +90,7 @@ func textGrid(b *bytes.Buffer, t grid, color bool) {
 }
 
 // drawText draws the groups from up to to, beside the keys. With fold, words are folded too.
-func drawText(t grid, from, to int, color, fold bool) string {
+func drawText(t grid, from, to int, opts Options, fold bool) string {
 	first := 0
 	for _, g := range t.groups[:from] {
 		first += len(g.columns)
@@ -83,17 +100,25 @@ func drawText(t grid, from, to int, color, fold bool) string {
 	style.Format.Header = text.FormatDefault
 	style.Options.DrawBorder = false
 	tw.SetStyle(style)
+	names := keyWidth
+	if fold {
+		names = narrowKeyWidth
+	}
 	above, heads := table.Row{"", ""}, table.Row{"algorithm", "store"}
 	configs := []table.ColumnConfig{
-		{Number: 1, WidthMax: keyWidth, WidthMaxEnforcer: text.WrapHard},
-		{Number: 2, WidthMax: keyWidth, WidthMaxEnforcer: text.WrapHard},
+		{Number: 1, WidthMax: names, WidthMaxEnforcer: text.WrapHard, VAlignHeader: text.VAlignBottom},
+		{Number: 2, WidthMax: names, WidthMaxEnforcer: text.WrapHard, VAlignHeader: text.VAlignBottom},
 	}
 	titled := false
+	at := first
 	for _, g := range t.groups[from:to] {
 		for _, c := range g.columns {
-			above, heads = append(above, g.title), append(heads, c.title)
+			above, heads = append(above, g.title), append(heads, t.narrowTitle(at))
 			titled = titled || g.title != ""
-			config := table.ColumnConfig{Number: len(heads), Align: text.AlignRight, AlignHeader: text.AlignRight}
+			at++
+			config := table.ColumnConfig{
+				Number: len(heads), Align: text.AlignRight, AlignHeader: text.AlignRight, VAlignHeader: text.VAlignBottom,
+			}
 			if c.words {
 				config.Align, config.AlignHeader = text.AlignLeft, text.AlignLeft
 				if fold {
@@ -103,6 +128,7 @@ func drawText(t grid, from, to int, color, fold bool) string {
 			configs = append(configs, config)
 		}
 	}
+	t.makeRoom(configs[2:], from, to, first)
 	tw.SetColumnConfigs(configs)
 	if titled {
 		tw.AppendHeader(above, table.RowConfig{AutoMerge: true, AutoMergeAlign: text.AlignCenter})
@@ -118,7 +144,7 @@ func drawText(t grid, from, to int, color, fold bool) string {
 				cells = append(cells, r.instead)
 				continue
 			}
-			cells = append(cells, textCell(r.cells[at], color))
+			cells = append(cells, textCell(r.cells[at], opts.Color))
 		}
 		config := table.RowConfig{}
 		if r.instead != "" {

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/weirlimits/weir/bench"
+)
+
+// mostEvents is up to how many events per key the summary tells the memory.
+const mostEvents = 1000
+
+// summary is what one wants to know first of each pair: how far over the limit it went in the worst
+// scenario, how much it denied without need, what a key costs, and how fast it is when many ask.
+// It is empty where nothing was measured.
+func summary(r *bench.Results) grid {
+	t := grid{id: "summary", title: "Summary: worst window of any scenario, share of all requests falsely denied, memory, speed"}
+	scenarios := scenarioNames(r)
+	events := distinct(r, func(res bench.Result) []bench.Memory { return res.Memory }, func(m bench.Memory) int64 { return m.Events })
+	events = slices.DeleteFunc(events, func(n int64) bool { return n > mostEvents })
+	if len(events) > 2 {
+		events = []int64{events[0], events[len(events)-1]}
+	}
+	callers := distinct(r, func(res bench.Result) []bench.Throughput { return res.Throughput }, func(h bench.Throughput) int { return h.Callers })
+	if len(scenarios) > 0 {
+		t.groups = append(t.groups, group{columns: []column{
+			{title: "max in W", better: lower, enough: float64(r.Limit.Count)}, {title: "false denied", better: lower},
+		}})
+	}
+	if len(events) > 0 {
+		g := group{title: "bytes per key after"}
+		for _, n := range events {
+			g.columns = append(g.columns, column{title: plural(n, "event"), better: lower})
+		}
+		t.groups = append(t.groups, g)
+	}
+	if len(callers) > 0 {
+		callers = callers[len(callers)-1:]
+		t.groups = append(t.groups, group{title: plural(int64(callers[0]), "caller"), columns: []column{
+			{title: "per second", better: higher}, {title: "p99", better: lower},
+		}})
+	}
+	t.fill(r, func(res bench.Result) (cells []cell) {
+		if len(scenarios) > 0 {
+			cells = append(cells, worstCells(res.Precision)...)
+		}
+		for _, n := range events {
+			cells = append(cells, memoryCell(res, n))
+		}
+		for _, n := range callers {
+			cells = append(cells, speedCells(res, n)...)
+		}
+		return cells
+	})
+	return t
+}
+
+// worstCells tell the most that any scenario saw admitted in a window, and the share of all requests that
+// were denied without need.
+func worstCells(scenarios map[string]bench.Precision) []cell {
+	var most, falseDenied, events int64
+	for _, p := range scenarios {
+		if p.NA == "" {
+			most = max(most, p.MaxInWindow)
+			falseDenied += p.FalseDenied
+			events += p.Events
+		}
+	}
+	if events == 0 {
+		return make([]cell, 2)
+	}
+	part := float64(falseDenied) / float64(events)
+	return []cell{number(whole(most), float64(most)), number(share(part), part)}
+}
+
+func memoryCell(res bench.Result, events int64) cell {
+	i := slices.IndexFunc(res.Memory, func(m bench.Memory) bool { return m.Events == events })
+	switch {
+	case i < 0:
+		return cell{}
+	case res.Memory[i].NA != "":
+		return words(printable(notMeasured(res.Memory[i].NA)))
+	default:
+		return number(bytesOf(res.Memory[i].BytesPerKey), res.Memory[i].BytesPerKey)
+	}
+}
+
+func speedCells(res bench.Result, callers int) []cell {
+	i := slices.IndexFunc(res.Throughput, func(h bench.Throughput) bool { return h.Callers == callers })
+	switch {
+	case i < 0:
+		return make([]cell, 2)
+	case res.Throughput[i].NA != "":
+		na := words(printable(notMeasured(res.Throughput[i].NA)))
+		return []cell{na, na}
+	default:
+		h := res.Throughput[i]
+		return []cell{
+			{text: rough(h.PerSecond), value: h.PerSecond, spread: h.Spread, known: true},
+			{text: micros(h.P99US), value: h.P99US, spread: h.Spread, known: true},
+		}
+	}
+}
