@@ -215,9 +215,18 @@ func (c *common) layer(more []weir.Limit) {
 func (c *common) parseFormat() error {
 	c.format = c.given.format
 	if !slices.Contains(c.formats, c.format) {
-		return &weir.FieldError{Field: "--format", Value: strconv.Quote(c.format), Want: strings.Join(c.formats, ", ")}
+		return &weir.FieldError{Field: "--format", Value: strconv.Quote(c.format), Want: either(c.formats)}
 	}
 	return nil
+}
+
+// either joins words to a choice: "a, b or c".
+func either(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // again returns the verb and the flags that make its run again, without credentials.

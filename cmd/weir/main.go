@@ -12,11 +12,19 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	goredis "github.com/redis/go-redis/v9"
 )
 
 func main() {
+	goredis.SetLogger(silence{})   // what it would log comes back as an error too
 	signal.Ignore(syscall.SIGPIPE) // a reader that leaves must not keep us from cleaning up
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
+
+// silence drops what the Redis client logs on its own to standard error.
+type silence struct{}
+
+func (silence) Printf(context.Context, string, ...any) {}

@@ -22,7 +22,7 @@ func (c *common) parseOutputs() error {
 	c.outputs = c.given.outputs
 	for i, path := range c.outputs {
 		if !slices.Contains(endings, ending(path)) {
-			return &weir.FieldError{Field: "-o", Value: strconv.Quote(path), Want: "a file that ends in " + strings.Join(endings, ", ")}
+			return &weir.FieldError{Field: "-o", Value: strconv.Quote(path), Want: "a file that ends in " + either(endings)}
 		}
 		if slices.Contains(c.outputs[:i], path) {
 			return &weir.FieldError{Field: "-o", Value: strconv.Quote(path) + " twice", Want: "each file once"}
@@ -47,7 +47,7 @@ func resultFormats() []string { return []string{formatText, formatJSON, formatCS
 func (c *common) emit(res *bench.Results) error {
 	return errors.Join(
 		c.print(func(b *bytes.Buffer) error {
-			return report.Render(b, res, c.format, &report.Options{Color: c.color()})
+			return report.Render(b, res, c.format, c.textOptions())
 		}),
 		c.writeOutputs(func(b *bytes.Buffer, format string) error { return report.Render(b, res, format, nil) }),
 	)

@@ -9,6 +9,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
+
+	"github.com/weirlimits/weir/bench/report"
 )
 
 // lineEvery is how often progress is told where there is no terminal for a bar.
@@ -23,6 +25,16 @@ func isTerminal(stream any) bool {
 // color reports whether standard output may be coloured.
 func (c *common) color() bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(c.stdout)
+}
+
+// textOptions are how text looks where standard output goes.
+func (c *common) textOptions() *report.Options {
+	opts := &report.Options{Color: c.color()}
+	if isTerminal(c.stdout) {
+		// The error leaves the usual width.
+		opts.Width, _, _ = term.GetSize(int(c.stdout.(*os.File).Fd()))
+	}
+	return opts
 }
 
 // reporter tells how far a run is: a bar on a terminal, a plain line now and then elsewhere.

@@ -110,7 +110,7 @@ func (v *replayCommand) replay(cmd *cobra.Command, b backends, tr *trace.Trace) 
 func (v *replayCommand) show(rep *report.Replay, out *bufio.Writer) error {
 	var err error
 	if !v.decisions {
-		err = rep.Render(out, v.format, &report.Options{Color: v.color()})
+		err = rep.Render(out, v.format, v.textOptions())
 	}
 	if err == nil {
 		err = out.Flush()

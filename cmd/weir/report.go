@@ -53,15 +53,22 @@ func newReportCommand(c *common) *cobra.Command {
 }
 
 func (c *common) readResults(name string) (*bench.Results, error) {
+	from := c.stdin
 	if name == "-" {
-		return bench.ReadResults(c.stdin, "standard input")
+		name = "standard input"
+	} else {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("weir: results: %w", err)
+		}
+		defer f.Close()
+		from = f
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("weir: results: %w", err)
+	res, err := bench.ReadResults(from, name)
+	if err == nil && len(res.Results) == 0 {
+		err = &weir.FieldError{Field: "results " + name, Value: "none in it", Want: "a file that weir compare -o run.json wrote"}
 	}
-	defer f.Close()
-	return bench.ReadResults(f, name)
+	return res, err
 }
 
 func (c *common) emitDifference(d *report.Difference) error {

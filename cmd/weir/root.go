@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -9,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/weirlimits/weir"
 )
@@ -55,7 +58,7 @@ func newRootCommand(stdin io.Reader, stdout, stderr io.Writer) *cobra.Command {
 	root.SetErr(stderr)
 	root.SetHelpCommand(helpCommand(root))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("weir: %w: want flags as in %s --help", err, cmd.CommandPath())
+		return flagError(cmd, err)
 	})
 	root.SetVersionTemplate("weir {{.Version}}\n")
 	root.AddCommand(
@@ -63,9 +66,32 @@ func newRootCommand(stdin io.Reader, stdout, stderr io.Writer) *cobra.Command {
 		newCompareCommand(shared()),
 		newReplayCommand(shared()),
 		newHammerCommand(shared()),
+		newConformCommand(shared()),
 		newReportCommand(shared()),
 	)
 	return root
+}
+
+// flagError says of a flag that cannot be read what would be valid.
+func flagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	var lacks *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &invalid):
+		want := map[string]string{
+			"int": "a whole number", "int64": "a whole number", "uint64": "a whole number, 0 or more", "bool": "true or false",
+			"duration": "a duration, such as 5ms", "durationSlice": "durations, such as 0,1ms,5ms",
+		}
+		kind := invalid.GetFlag().Value.Type()
+		return &weir.FieldError{
+			Field: "--" + invalid.GetFlag().Name, Value: strconv.Quote(invalid.GetValue()), Want: cmp.Or(want[kind], "a "+kind),
+		}
+	case errors.As(err, &lacks):
+		name, _ := pflag.UnquoteUsage(lacks.GetFlag())
+		return &weir.FieldError{Field: "--" + lacks.GetFlag().Name, Value: "no value", Want: name + " after it"}
+	default:
+		return fmt.Errorf("weir: %w: want flags as in %s --help", err, cmd.CommandPath())
+	}
 }
 
 func unknownVerb(root *cobra.Command, name string) error {

@@ -57,12 +57,12 @@ func (t *traffic) open(c *common) (*trace.Trace, error) {
 		}
 		return nil, err
 	}
-	c.note("%s: %s, %d events of %d keys, resolution %v", tr.Name, tr.Format, len(tr.Events), tr.Keys, tr.Resolution)
+	c.note("%s: %s, events: %d, keys: %d, resolution: %v", tr.Name, tr.Format, len(tr.Events), tr.Keys, tr.Resolution)
 	if tr.Bad > 0 {
-		c.note("%s: %d bad of %d lines, the first: %s", tr.Name, tr.Bad, tr.Lines, tr.FirstBad)
+		c.note("%s: bad lines: %d of %d, the first: %s", tr.Name, tr.Bad, tr.Lines, tr.FirstBad)
 	}
 	if tr.Backward > 0 {
-		c.note("%s: %d lines step back in time; they were sorted in", tr.Name, tr.Backward-tr.Late)
+		c.note("%s: lines that step back in time: %d; they were sorted in", tr.Name, tr.Backward-tr.Late)
 	}
 	for _, w := range tr.Warnings {
 		c.note("%s: %s", tr.Name, w)
