@@ -18,74 +18,67 @@ import (
 // declared, nor than what its form makes sensible.
 func TestWorstInputsForPackedStates(t *testing.T) {
 	const limit = 100_000
+	const window = 10 * time.Second
+	const w = int64(window / time.Microsecond)
 	inputs := []struct {
-		name string
-		gap  func(i int64, window int64) int64 // microseconds before the i-th request
+		name        string
+		cost, total int64
+		gap         func(i int64) int64 // microseconds before the i-th request
 	}{
-		{"one tick", func(int64, int64) int64 { return 0 }},
-		{"one every W/L", func(_, window int64) int64 { return window / limit }},
-		{"two at a time", func(i, window int64) int64 { return i % 2 * (2 * window / limit) }},
-		{"an idle window between", func(i, window int64) int64 {
-			if i == limit+limit/10 {
-				return window
+		{"one tick", 20, limit * 6 / 5, func(int64) int64 { return 0 }},
+		{"one every W/L", 1, limit * 6 / 5, func(int64) int64 { return w / limit }},
+		{"two every 2W/L", 2, limit * 6 / 5, func(int64) int64 { return 2 * w / limit }},
+		{"an idle window between", 2, limit * 12 / 5, func(i int64) int64 {
+			if i == limit*3/5 {
+				return w
 			}
-			return i % 3 * window / (3 * limit)
-		}},
-		{"long gaps within a burst", func(i, window int64) int64 {
-			if i%1000 == 999 {
-				return window / 100
-			}
-			return 0
+			return i % 3 * w / (3 * limit)
 		}},
 	}
 	for _, c := range []struct {
 		algorithm weir.Algorithm
 		perEvent  float64 // bytes per request in the window, at most
 		fixed     int     // and bytes beside
-		windows   []time.Duration
 	}{
-		{algorithms.PackedLog(nil), 2.2, 200, []time.Duration{10 * time.Second, time.Hour}},
-		{algorithms.PackedLog(&algorithms.PackedLogOptions{Tick: time.Microsecond}), 3.5, 200, []time.Duration{10 * time.Second}},
-		{algorithms.PackedLog(&algorithms.PackedLogOptions{Block: 10}), 0.4, 200, []time.Duration{10 * time.Second}},
-		{algorithms.PackedLog(&algorithms.PackedLogOptions{Error: 0.125}), 0, 200, []time.Duration{10 * time.Second}},
-		{algorithms.BucketedWindow(nil), 0, 61*4 + 6, []time.Duration{10 * time.Second}},
+		{algorithms.PackedLog(nil), 1.6, 200},
+		{algorithms.PackedLog(&algorithms.PackedLogOptions{Block: 10}), 0.2, 200},
+		{algorithms.PackedLog(&algorithms.PackedLogOptions{Error: 0.125}), 0, 100},
+		{algorithms.BucketedWindow(nil), 0, 61*4 + 6},
 	} {
 		for _, in := range inputs {
-			for _, window := range c.windows {
-				t.Run(c.algorithm.String()+"/"+in.name+"/"+window.String(), func(t *testing.T) {
-					l := weir.Limit{Count: limit, Window: window}
-					clock := newSimClock(epoch)
-					st := memory.New(&memory.Options{Clock: clock.Now})
-					defer func() { require.NoError(t, st.Close()) }()
-					limiter, err := weir.New(c.algorithm, l, st, nil)
-					require.NoError(t, err)
-					shape, err := c.algorithm.Shape(l)
-					require.NoError(t, err)
-					judge := oracle.NewJudge(limit, window.Microseconds())
-					longest := 0
-					for i := range int64(limit * 13 / 10) {
-						clock.us.Add(in.gap(i, window.Microseconds()))
-						d, err := limiter.Take(context.Background(), "k", 1)
-						if err != nil {
-							require.NoError(t, err)
-						}
-						judge.Observe("k", oracle.Observation{Time: clock.us.Load(), Cost: 1, Allowed: d.Allowed, RetryAfter: verdict(d).RetryAfter})
-						if i%9973 == 0 || i == limit-1 {
-							value, _, err := st.Load(context.Background(), limiter.Keys("k")[0])
-							require.NoError(t, err)
-							longest = max(longest, len(value))
-						}
+			t.Run(c.algorithm.String()+"/"+in.name, func(t *testing.T) {
+				l := weir.Limit{Count: limit, Window: window}
+				clock := newSimClock(epoch)
+				st := memory.New(&memory.Options{Clock: clock.Now})
+				defer func() { require.NoError(t, st.Close()) }()
+				limiter, err := weir.New(c.algorithm, l, st, nil)
+				require.NoError(t, err)
+				shape, err := c.algorithm.Shape(l)
+				require.NoError(t, err)
+				judge := oracle.NewJudge(limit, w)
+				longest := 0
+				for i := range in.total / in.cost {
+					clock.us.Add(in.gap(i))
+					d, err := limiter.Take(context.Background(), "k", in.cost)
+					if err != nil {
+						require.NoError(t, err)
 					}
-					report := judge.Report()
-					require.LessOrEqual(t, report.MaxInWindow, int64(limit))
-					require.Greater(t, report.MaxInWindow, int64(limit/2), "the input fills the window")
-					if shape.MaxState > 0 {
-						require.LessOrEqual(t, longest, shape.MaxState, "declared")
+					judge.Observe("k", oracle.Observation{Time: clock.us.Load(), Cost: in.cost, Allowed: d.Allowed, RetryAfter: verdict(d).RetryAfter})
+					if i%997 == 0 {
+						value, _, err := st.Load(context.Background(), limiter.Keys("k")[0])
+						require.NoError(t, err)
+						longest = max(longest, len(value))
 					}
-					t.Logf("%d in a window, %d bytes", report.MaxInWindow, longest)
-					require.LessOrEqual(t, longest, int(c.perEvent*float64(report.MaxInWindow))+c.fixed, "sensible")
-				})
-			}
+				}
+				report := judge.Report()
+				require.LessOrEqual(t, report.MaxInWindow, int64(limit))
+				require.Greater(t, report.MaxInWindow, int64(limit/2), "the input fills the window")
+				if shape.MaxState > 0 {
+					require.LessOrEqual(t, longest, shape.MaxState, "declared")
+				}
+				t.Logf("%d in a window, %d bytes", report.MaxInWindow, longest)
+				require.LessOrEqual(t, longest, int(c.perEvent*float64(report.MaxInWindow))+c.fixed, "sensible")
+			})
 		}
 	}
 }

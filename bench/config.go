@@ -24,9 +24,9 @@ type Config struct {
 	Events    []int64    // admitted events per key at which memory is measured; default [DefaultEvents]
 	Callers   []int      // levels of the closed loop; default [DefaultCallers]
 
-	Keys        int           // keys of the closed loop; default 10,000
+	Keys        int           // keys of the closed loop; default 5,000
 	Repetitions int           // of the closed loop, per pair and level; default 3
-	Interval    time.Duration // of one repetition; default 120 ms
+	Interval    time.Duration // of one repetition; default 100 ms
 }
 
 // DefaultEvents returns the numbers of events at which memory is measured. Redis keeps up to 128
@@ -71,7 +71,7 @@ func (c Config) complete() (Config, error) {
 		name  string
 		value *int
 		usual int
-	}{{"Config.Keys", &c.Keys, 10_000}, {"Config.Repetitions", &c.Repetitions, 3}} {
+	}{{"Config.Keys", &c.Keys, 5000}, {"Config.Repetitions", &c.Repetitions, 3}} {
 		if *f.value < 0 {
 			return c, fieldError(f.name, *f.value, "1 or more, or 0 for the default")
 		}
@@ -85,7 +85,7 @@ func (c Config) complete() (Config, error) {
 	case c.Clients < 0:
 		return c, fieldError("Config.Clients", c.Clients, "0 or more")
 	case c.Interval == 0:
-		c.Interval = 120 * time.Millisecond
+		c.Interval = 100 * time.Millisecond
 	}
 	return c, nil
 }

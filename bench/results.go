@@ -5,6 +5,7 @@ package bench
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -158,11 +159,20 @@ func (r *Results) Write(w io.Writer) error {
 
 // ReadResults reads what [Results.Write] wrote. name stands in its errors.
 func ReadResults(r io.Reader, name string) (*Results, error) {
+	const want = "want JSON that weir compare -o wrote"
 	var res Results
-	if err := json.NewDecoder(r).Decode(&res); err != nil {
-		return nil, fmt.Errorf("bench: results %s: %w: want JSON that weir compare -o wrote", name, err)
+	d := json.NewDecoder(r)
+	if err := d.Decode(&res); err != nil {
+		return nil, fmt.Errorf("bench: results %s: %w: %s", name, err, want)
 	}
-	if res.Version != ResultsVersion {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("bench: results %s: more than one value: %s", name, want)
+	}
+	switch res.Version {
+	case ResultsVersion:
+	case 0:
+		return nil, fmt.Errorf("bench: results %s: no version: %s", name, want)
+	default:
 		return nil, fmt.Errorf("bench: results %s: version %d: want version %d", name, res.Version, ResultsVersion)
 	}
 	return &res, nil

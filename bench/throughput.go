@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -28,16 +29,28 @@ type loop struct {
 	levels  map[int]*level // by number of callers
 }
 
-// loopCount is a limit so high that no request of the closed loop is denied, also without a burst: a key
-// comes at most once in a millisecond. That none was denied is proved.
+// loopCount is a limit so high that no request of the closed loop is denied, also without a burst: a caller
+// takes at least ten microseconds for a round through its keys. That none was denied is proved.
 func loopCount(l weir.Limit) int64 {
-	return min(max(l.Count, 1_000_000, int64(l.Window/time.Millisecond)), weir.MaxCount)
+	return min(max(l.Count, 1_000_000, int64(l.Window/(10*time.Microsecond))), weir.MaxCount)
+}
+
+// newLoopLimiter lowers that limit where the store has no room for the state that it may need.
+func newLoopLimiter(p pair) (*weir.Weir, error) {
+	least, prefix := p.limit.Count, p.backend.NewPrefix()
+	for count := loopCount(p.limit); ; count /= 10 {
+		p.limit.Count = max(count, least)
+		l, err := weir.New(p.algorithm, p.limit, p.backend.Store, &weir.Options{Prefix: prefix})
+		var field *weir.FieldError
+		if p.limit.Count == least || !errors.As(err, &field) {
+			return l, err
+		}
+	}
 }
 
 // newLoop readies a pair and touches every key once, so that no repetition pays for first uses.
 func newLoop(ctx context.Context, p pair, keys []string) (*loop, error) {
-	p.limit.Count = loopCount(p.limit)
-	limiter, err := weir.New(p.algorithm, p.limit, p.backend.Store, &weir.Options{Prefix: p.backend.NewPrefix()})
+	limiter, err := newLoopLimiter(p)
 	if err != nil {
 		return nil, err
 	}

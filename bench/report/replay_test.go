@@ -22,8 +22,10 @@ func replayed() *report.Replay {
 			{
 				Algorithm: "gcra", Store: "redis:private", Limit: "10/1s", Precision: &p,
 				MostDenied: []bench.Client{
-					{Key: hostile, Requests: 200, Denied: 190}, {Key: "b", Requests: 50, Denied: 40},
-					{Key: "c", Requests: 50, Denied: 30}, {Key: strings.Repeat("d", 1e6), Requests: 50, Denied: 20},
+					{Key: hostile, Requests: 200, Denied: 190},
+					{Key: "b", Requests: 50, Denied: 40},
+					{Key: "c", Requests: 50, Denied: 30},
+					{Key: strings.Repeat("d", 1e6), Requests: 50, Denied: 20},
 				},
 			},
 			{Algorithm: "sliding-log", Store: "memcache:private", Limit: "10/1s", Unsupported: []string{"sorted set", "script"}},

@@ -118,8 +118,12 @@ func (c *common) parse() error {
 		which flagSet
 		parse func() error
 	}{
-		{flagStore, c.parseStores}, {flagAlgorithm, c.parseAlgorithms}, {flagLimit, c.parseLimit},
-		{flagFormat, c.parseFormat}, {flagOutput, c.parseOutputs}, {flagFailIf, c.parseFailIf},
+		{flagStore, c.parseStores},
+		{flagAlgorithm, c.parseAlgorithms},
+		{flagLimit, c.parseLimit},
+		{flagFormat, c.parseFormat},
+		{flagOutput, c.parseOutputs},
+		{flagFailIf, c.parseFailIf},
 	} {
 		if c.flags&part.which == 0 {
 			continue

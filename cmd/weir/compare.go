@@ -60,7 +60,7 @@ func (v *compareCommand) run(cmd *cobra.Command) error {
 	}
 	config := bench.Config{Algorithms: v.algorithms, Limit: v.limit, Seed: v.seed, Clients: v.clients}
 	if v.quick {
-		config.Events, config.Interval = []int64{1, 10, 100}, 40*time.Millisecond
+		config.Events, config.Keys, config.Interval = []int64{1, 10, 100}, 2500, 40*time.Millisecond
 	}
 	if v.traffic.path != "" {
 		tr, err := v.traffic.open(v.common)

@@ -138,10 +138,9 @@ func conformVerdict(all []certificate) error {
 	for _, c := range all {
 		switch r := c.Report; {
 		case r.Status() == conformance.Error:
-			return unreachable(fmt.Errorf("weir: conform: %s stopped to answer: %d checks have no outcome", c.URL, r.Count(conformance.Error)))
+			return unreachable(fmt.Errorf("weir: conform: %s stopped to answer: %s", c.URL, outcomes(r.Count)))
 		case r.Status() >= conformance.OverClaimed:
-			errs = append(errs, fmt.Errorf("weir: conform: %s does not conform: %d checks failed, %d claims are too high",
-				c.URL, r.Count(conformance.Fail), r.Count(conformance.OverClaimed)))
+			errs = append(errs, fmt.Errorf("weir: conform: %s does not conform: %s", c.URL, outcomes(r.Count)))
 		case r.Count(conformance.Pass) == 0:
 			errs = append(errs, fmt.Errorf("weir: conform: %s: no check passed: want a store with a capability", c.URL))
 		}

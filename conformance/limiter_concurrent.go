@@ -1,0 +1,100 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/weirlimits/weir"
+)
+
+// crowd is the limit under which many callers meet.
+var crowd = weir.Limit{Count: 20, Window: time.Hour}
+
+func countsConcurrently(ctx context.Context, p *probe, s subject) error {
+	for round := range 3 * p.suite.cfg.Effort {
+		l, err := p.simulate(s, crowd)
+		if err != nil {
+			return err
+		}
+		if err := l.rush(ctx, fmt.Sprint("hot", round)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countsByOwnTime does the same by the store's clock, which goes on: it starts again
+// where a window ended meanwhile, and a place may have come back where the time allows it.
+func countsByOwnTime(ctx context.Context, p *probe, s subject) error {
+	l, err := p.limiter(s, crowd, nil)
+	if err != nil {
+		return err
+	}
+	for attempt := range 3 {
+		started := time.Now()
+		err := l.rush(ctx, fmt.Sprint("hot", attempt))
+		ended := time.Now()
+		if ended.Add(time.Second).Truncate(crowd.Window).After(started.Add(-time.Second)) ||
+			ended.Sub(started) > crowd.Window/time.Duration(2*crowd.Count) {
+			continue
+		}
+		return err
+	}
+	return inconclusivef("a window ended during each attempt")
+}
+
+// rush lets all callers take as much each that half of them fit, and then takes the rest.
+func (l *limited) rush(ctx context.Context, key string) error {
+	capacity, plan := l.Capacity(), l.Plan()
+	if plan.Racy {
+		return unsupportedf("the plan declares that it is not atomic")
+	}
+	cost := (capacity + callers/2 - 1) / (callers / 2)
+	due := capacity / cost
+	var admitted atomic.Int64
+	remaining := make([]int64, callers)
+	if err := together(func(i int) error {
+		d, err := l.take(ctx, key, cost)
+		remaining[i] = -1
+		if err == nil && d.Allowed {
+			admitted.Add(1)
+			remaining[i] = d.Remaining
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	n := admitted.Load()
+	if n > due || n < due && !plan.Spurious || n == 0 {
+		return failf("of %d callers that ask for %d each at one instant %d were admitted: the capacity is %d", callers, cost, n, capacity)
+	}
+	if rest := capacity - n*cost; rest > 0 {
+		d, err := l.take(ctx, key, rest)
+		if err != nil {
+			return err
+		}
+		if !d.Allowed {
+			return failf("%d callers at once took %d places, and then the other %d are denied", callers, n*cost, rest)
+		}
+	}
+	d, err := l.take(ctx, key, 1)
+	if err != nil {
+		return err
+	}
+	if d.Allowed {
+		return failf("%d callers at once and one after them took all of the capacity, %d, and one more is admitted", callers, capacity)
+	}
+	if plan.Spurious {
+		return nil
+	}
+	slices.Sort(remaining)
+	for i, r := range remaining[callers-n:] {
+		if r < int64(i) {
+			return failf("two of %d callers at one instant were told that %d remain", callers, r)
+		}
+	}
+	return nil
+}
