@@ -51,7 +51,7 @@ func (k *killTable) print(t *testing.T) {
 func TestStoreMutantsAreCaught(t *testing.T) {
 	var table killTable
 	sound := map[string]bool{}
-	for _, m := range storeMutants {
+	for _, m := range slices.Concat(counterMutants, dataMutants) {
 		t.Run(m.name, func(t *testing.T) {
 			if !sound[m.check] { // what is caught must not be the store without the fault
 				r := tryOne(t, m.check, []weir.Algorithm{}, func(f *faulty) store.Store { return f })

@@ -233,13 +233,13 @@ func (k *soaker) judge(judges []*oracle.Judge, late bool) error {
 	return nil
 }
 
-// A bound that is one too low is found, on any subject whose bound is reached: the traffic is hard enough.
+// A bound that is one too low is found, of every algorithm: the traffic is hard enough.
 func TestSoakFindsABoundThatIsTooLow(t *testing.T) {
 	st := storetest.Memory(t)
 	found := map[string]bool{}
 	for i, sub := range subjects(t) {
-		if sub.limit.Count > 100 {
-			continue
+		if sub.limit.Count > 100 || found[sub.algorithm.Name()] {
+			continue // one of each is proof
 		}
 		sub.promises[0].most--
 		k, err := newSoaker(sub, st, fmt.Sprintf("low%d", i), 1)
