@@ -51,7 +51,7 @@ const (
 	packedWide  = 2
 
 	packedSmallMost = 1200 // bytes of the largest small value
-	packedHeader    = 61   // bytes of a wide header
+	packedHeader    = 65   // bytes of a wide header
 	packedSegment   = 2048 // bytes of a segment, its mark included
 	packedMark      = 14   // bytes of a mark
 )
@@ -84,7 +84,7 @@ func (p *packed) parse(state []byte, block int64) bool {
 		ok = p.openWide()
 	}
 	return ok && p.last >= p.origin && p.pend >= p.last && p.openAt >= p.pend*min(p.open, 1) &&
-		p.open < p.block && (p.run > 0 || p.closed == 0) && p.run <= weir.MaxCount && p.closed <= weir.MaxCount &&
+		p.open < p.block && (p.run > 0 || p.closed == 0) && p.block <= weir.MaxCount && p.run <= weir.MaxCount && p.closed <= weir.MaxCount &&
 		p.origin <= maxTime && p.openAt <= maxTime && p.pend <= maxTime
 }
 
@@ -95,7 +95,7 @@ func (p *packed) openSmall() bool {
 	p.origin = get56(p.state[1:]) - 1
 	i := 8
 	var lastBy, pendBy, openBy int64
-	for _, field := range []*int64{&p.closed, &lastBy, &pendBy, &p.run, &p.open, &openBy} {
+	for _, field := range []*int64{&p.block, &p.closed, &lastBy, &pendBy, &p.run, &p.open, &openBy} {
 		if field == &openBy && p.open == 0 {
 			break
 		}
@@ -122,8 +122,18 @@ func (p *packed) openWide() bool {
 	p.openAt, p.open = get56(s[40:]), get32(s[47:])
 	p.lead = int(binary.LittleEndian.Uint16(s[51:]))
 	p.head, p.tail = int(get32(s[53:])), int(get32(s[57:]))
+	p.block = get32(s[61:])
 	p.area = s[packedHeader:]
 	return p.lead <= packedSegment && p.head <= p.tail && p.tail <= len(p.area)
+}
+
+// regroup turns a log with other blocks, as another limit may have made it, into one with
+// these: all at the newest time, which never admits too many.
+func (p *packed) regroup(block int64) {
+	n, newest := min(p.count(), weir.MaxCount), p.newest()
+	p.block, p.run, p.open = block, n/block, n%block
+	p.pend, p.openAt = newest*min(p.run, 1), newest*min(p.open, 1)
+	p.clear()
 }
 
 // newest is the newest tick; zero of an empty log.
@@ -423,10 +433,11 @@ func (p *packed) save() []byte {
 
 // saveSmall returns a small value, or nil where it would be too long for one.
 func (p *packed) saveSmall() []byte {
-	var header [8 + 6*maxVarint]byte
+	var header [8 + 7*maxVarint]byte
 	header[0] = packedSmall
 	put56(header[1:], p.origin+1)
-	h := appendVarint(header[:8], p.closed)
+	h := appendVarint(header[:8], p.block)
+	h = appendVarint(h, p.closed)
 	h = appendVarint(h, p.last-p.origin)
 	h = appendVarint(h, p.pend-p.last)
 	h = appendVarint(h, p.run)
@@ -505,4 +516,5 @@ func (p *packed) putHeader() {
 	binary.LittleEndian.PutUint16(s[51:], uint16(p.lead))
 	put32(s[53:], int64(p.head))
 	put32(s[57:], int64(p.tail))
+	put32(s[61:], p.block)
 }

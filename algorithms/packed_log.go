@@ -21,7 +21,7 @@ type PackedLogOptions struct {
 	// Block keeps one time per so many admitted requests: 1 to the limit. Zero means 1,
 	// an exact log.
 	Block int64
-	// Error sets Block from the share of the limit that may be denied too early, above 0
+	// Error sets Block, whatever the limit, from the share of the limit that may be denied too early, above 0
 	// and at most 0.5. At most one of Block and Error may be set.
 	Error float64
 }
@@ -124,7 +124,7 @@ func (p packedLog) Shape(l weir.Limit) (weir.Shape, error) {
 	}
 	params := []int64{l.Count, w, tick, block}
 	return weir.Shape{
-		Format:    fmt.Sprintf("1,%d,%d", tick, block),
+		Format:    fmt.Sprintf("1,%d", tick),
 		Capacity:  l.Count,
 		Guarantee: g,
 		MaxTTL:    store.TTL(w + tick + margin(w)),
@@ -218,6 +218,10 @@ func packedLogFunc(state []byte, a store.Args) store.Result {
 		}
 	}
 	log.expire(floorDiv(now-window, tick))
+	if log.block != block {
+		log.regroup(block)
+		moved = true
+	}
 	live := log.count()
 	if live < 0 {
 		return corrupt // marks that nobody wrote

@@ -2,6 +2,7 @@ package algorithms_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -330,7 +331,8 @@ func TestRL082RaisingTheLimitTakesEffect(t *testing.T) {
 }
 
 func TestLoweringTheLimitAdmitsNoMore(t *testing.T) {
-	onStores(t, all, func(t *testing.T, a weir.Algorithm, st store.Store) {
+	blocks := algorithms.PackedLog(&algorithms.PackedLogOptions{Error: .2}) // other limits, other blocks
+	onStores(t, append(slices.Clone(all), blocks), func(t *testing.T, a weir.Algorithm, st store.Store) {
 		s := simulate(t, a, "100/20s", st)
 		require.True(t, s.at(0, 50).Allowed)
 		s.limiter = newLimiter(t, a, "10/20s", st, &weir.Options{Clock: s.clock.Now, Prefix: storetest.Prefix(t)})

@@ -1,6 +1,6 @@
 -- packed-log: see packed.go for the value's form. A small value is read and written
 -- whole; of a wide one only the start, the entries that have expired, and the end.
-local HEADER, SEGMENT, MARK, SMALL = 61, 2048, 14, 1200
+local HEADER, SEGMENT, MARK, SMALL = 65, 2048, 14, 1200
 local floor, min, max = math.floor, math.min, math.max
 
 local function varint_bytes(v)
@@ -20,6 +20,7 @@ end
 
 return function(key, now, own, cost, p, px)
   local limit, window, tick, block = p[1], p[2], p[3], p[4]
+  local wanted = block
   local value = redis.call('GETRANGE', key, 0, SMALL - 1)
   local wide, lead, head, tail = false, 0, 0, 0
   local origin, before, closed, last = 0, 0, 0, 0
@@ -63,14 +64,14 @@ return function(key, now, own, cost, p, px)
       origin = get56(value, 2) - 1
       local i, by, stop = 7, {}, #value - 1
       skip = 1 -- so that varint counts behind the form's byte
-      for f = 1, 6 do
-        if f == 6 and by[5] == 0 then break end
+      for f = 1, 7 do
+        if f == 7 and by[6] == 0 then break end
         by[f], i = varint(i, stop)
         if not i then return nil end
       end
-      closed, last, run, open = by[1], origin + by[2], by[4], by[5]
-      pend = last + by[3]
-      open_at = open > 0 and pend + by[6] or pend
+      block, closed, last, run, open = by[1], by[2], origin + by[3], by[5], by[6]
+      pend = last + by[4]
+      open_at = open > 0 and pend + by[7] or pend
       skip = skip + i
       tail = stop - i
     elseif form == 2 and #value >= HEADER then
@@ -79,13 +80,13 @@ return function(key, now, own, cost, p, px)
       last, pend, run = get56(value, 23), get56(value, 30), get32(value, 37)
       open_at, open = get56(value, 41), get32(value, 48)
       local a, b = byte(value, 52, 53)
-      lead, head, tail = a + b * 256, get32(value, 54), get32(value, 58)
+      lead, head, tail, block = a + b * 256, get32(value, 54), get32(value, 58), get32(value, 62)
       if lead > SEGMENT or head > tail or HEADER + tail > redis.call('STRLEN', key) then return nil end
     else
       return nil
     end
     if last < origin or pend < last or open > 0 and open_at < pend or open >= block
-      or run == 0 and closed > 0 or run > 1000000000 or closed > 1000000000 or origin > MAX_TIME or open_at > MAX_TIME or pend > MAX_TIME then
+      or run == 0 and closed > 0 or block > 1000000000 or run > 1000000000 or closed > 1000000000 or origin > MAX_TIME or open_at > MAX_TIME or pend > MAX_TIME then
       return nil
     end
   end
@@ -184,6 +185,14 @@ return function(key, now, own, cost, p, px)
     end
   end
 
+  if block ~= wanted then -- another limit made it: the same number, all at the newest time
+    local n, latest = min((closed + run) * block + open, 1000000000), open > 0 and open_at or pend
+    block, set_back = wanted, true
+    open = n % block
+    run = (n - open) / block
+    pend, open_at = run > 0 and latest or 0, open > 0 and latest or 0
+    clear()
+  end
   local live = (closed + run) * block + open
   if live < 0 then return nil end
   local allowed = cost <= 0 or live + cost <= limit
@@ -304,7 +313,7 @@ return function(key, now, own, cost, p, px)
     end
     local function header()
       return char(2) .. put56(origin + 1) .. put56(before) .. put56(closed) .. put56(last) .. put56(pend) .. put32(run)
-        .. put56(open_at) .. put32(open) .. char(lead % 256, (lead - lead % 256) / 256) .. put32(head) .. put32(tail)
+        .. put56(open_at) .. put32(open) .. char(lead % 256, (lead - lead % 256) / 256) .. put32(head) .. put32(tail) .. put32(block)
     end
     local function rewrite(body)
       lead, head, tail = segment_end(head) - head, 0, #body
@@ -318,7 +327,7 @@ return function(key, now, own, cost, p, px)
     local small = not wide
     if wide and not mark_from(head) and tail - head < SMALL / 2 then small = true end
     if small then
-      local h = char(1) .. put56(origin + 1) .. varint_bytes(closed) .. varint_bytes(last - origin)
+      local h = char(1) .. put56(origin + 1) .. varint_bytes(block) .. varint_bytes(closed) .. varint_bytes(last - origin)
         .. varint_bytes(pend - last) .. varint_bytes(run) .. varint_bytes(open)
       if open > 0 then h = h .. varint_bytes(open_at - pend) end
       local body = tail > head and stream(head, tail) or ''
