@@ -2,21 +2,20 @@ package weir
 
 import (
 	"context"
-	"hash/maphash"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
+	"github.com/weirlimits/weir/internal/combine"
 	"github.com/weirlimits/weir/store"
 )
 
 // SwapPlan runs a step's Go function between a load and a compare-and-swap: two round
-// trips, and two more for each time that another caller was faster.
+// trips, and two more for each time that another process was faster.
 //
-// A failed swap means that somebody else's succeeded, so the callers together always
-// advance. Those of one process that met a conflict on a key queue up for it, so a
-// hot key is contended by processes, not by callers; between processes a random
-// pause spreads the attempts.
+// Callers of one process that ask for one key at the same time are decided together, in the
+// order in which they came: one load, the function for each, one swap. So a hot key is
+// contended by processes, not by callers. A failed swap means that somebody else's
+// succeeded, so the processes together always advance; a random pause spreads their attempts.
 func SwapPlan(step *store.Step, params []int64) Plan {
 	return Plan{
 		Name:  "compare-and-swap",
@@ -24,14 +23,16 @@ func SwapPlan(step *store.Step, params []int64) Plan {
 		Trips: 2, DeniedTrips: 1, Refunds: true,
 		Step: step, Params: params,
 		Bind: func(b Binding) (Bound, error) {
-			s := &swapBound{step: step, params: params, binding: b, swapper: b.Store.(store.Swapper), seed: maphash.MakeSeed()}
-			for i := range s.queues {
-				s.queues[i].turn = make(chan struct{}, 1)
-			}
+			s := &swapBound{step: step, params: params, binding: b, swapper: b.Store.(store.Swapper)}
+			s.lines = combine.New(maxTogether, s.serve)
 			return s, nil
 		},
 	}
 }
+
+// maxTogether bounds the decisions of one swap, and so for how long a caller computes
+// for others between its load and its swap.
+const maxTogether = 1024
 
 // swapAttempts bounds a decision's swaps. With one contender for each of 64
 // processes a decision loses so often about once in 10^7.
@@ -42,69 +43,78 @@ type swapBound struct {
 	params  []int64
 	binding Binding
 	swapper store.Swapper
-	seed    maphash.Seed
-	queues  [64]queue
+	lines   *combine.Lines[swapAsk]
 }
 
-// queue lets the callers of one process that contend for a key go one by one.
-type queue struct {
-	turn    chan struct{} // holds a token while somebody has the turn
-	waiting atomic.Int32
+// swapAsk is one caller's question and the answer to it.
+type swapAsk struct {
+	cost  int64
+	reply store.Reply
+	err   error
 }
 
 func (s *swapBound) Keys(key string) []string { return []string{s.binding.Space + key} }
 
 func (s *swapBound) Take(ctx context.Context, key string, cost int64) (store.Reply, error) {
-	q := &s.queues[maphash.String(s.seed, key)%uint64(len(s.queues))]
-	full := s.binding.Space + key
-	if q.waiting.Load() == 0 {
-		if r, done, err := s.try(ctx, full, cost); done || err != nil {
-			return r, err
-		}
+	ask := &swapAsk{cost: cost}
+	if err := s.lines.Do(ctx, key, ask); err != nil {
+		return store.Reply{}, err
 	}
-	q.waiting.Add(1)
-	defer q.waiting.Add(-1)
-	select {
-	case q.turn <- struct{}{}:
-		defer func() { <-q.turn }()
-	case <-ctx.Done():
-		return store.Reply{}, ctx.Err()
-	}
-	for attempt := range swapAttempts {
-		r, done, err := s.try(ctx, full, cost)
-		if done || err != nil {
-			return r, err
-		}
-		if err := pause(ctx, attempt); err != nil {
-			return r, err
-		}
-	}
-	return store.Reply{}, store.ErrContended
+	return ask.reply, ask.err
 }
 
-// try makes one attempt. done is false if another caller's swap came between.
-func (s *swapBound) try(ctx context.Context, key string, cost int64) (r store.Reply, done bool, err error) {
+// serve decides the asks as if they had come one after another.
+func (s *swapBound) serve(ctx context.Context, key string, asks []*swapAsk) {
+	if err := s.decide(ctx, s.binding.Space+key, asks); err != nil {
+		for _, ask := range asks {
+			ask.err = err
+		}
+	}
+}
+
+func (s *swapBound) decide(ctx context.Context, key string, asks []*swapAsk) error {
+	for attempt := range swapAttempts {
+		if done, err := s.try(ctx, key, asks); done || err != nil {
+			return err
+		}
+		if err := pause(ctx, attempt); err != nil {
+			return err
+		}
+	}
+	return store.ErrContended
+}
+
+// try makes one attempt. done is false if another process's swap came between.
+func (s *swapBound) try(ctx context.Context, key string, asks []*swapAsk) (done bool, err error) {
 	now, ttlFloor := time.Now, time.Duration(0)
 	if s.binding.Clock != nil {
 		now, ttlFloor = s.binding.Clock, store.HousekeepingTTL
 	}
-	args := store.Args{Cost: cost, Params: s.params}
+	args := store.Args{Params: s.params}
 	if args.Now, err = Micros(now()); err != nil {
-		return r, false, err
+		return false, err
 	}
 	state, version, err := s.swapper.Load(ctx, key)
 	if err != nil {
-		return r, false, err
+		return false, err
 	}
-	result := s.step.Func(state, args)
-	switch {
-	case result.Corrupt:
-		return r, false, store.ErrCorrupt
-	case result.State == nil:
-		return result.Reply, true, nil
+	var ttl int64
+	changed := false
+	for _, ask := range asks {
+		args.Cost = ask.cost
+		result := s.step.Func(state, args)
+		if result.Corrupt {
+			return false, store.ErrCorrupt
+		}
+		ask.reply = result.Reply
+		if result.State != nil {
+			state, ttl, changed = result.State, result.TTL, true
+		}
 	}
-	done, err = s.swapper.Swap(ctx, key, version, result.State, max(store.TTL(result.TTL), ttlFloor))
-	return result.Reply, done, err
+	if !changed {
+		return true, nil
+	}
+	return s.swapper.Swap(ctx, key, version, state, max(store.TTL(ttl), ttlFloor))
 }
 
 // pause waits a random time that grows with the attempts, up to 4 ms.

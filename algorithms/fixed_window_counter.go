@@ -22,7 +22,9 @@ func fixedWindowCounterPlan(limit, window int64) weir.Plan {
 		Trips: 1, DeniedTrips: 2,
 		Spurious: true, Refunds: true,
 		Bind: func(b weir.Binding) (weir.Bound, error) {
-			return &fixedWindowCounter{limit: limit, counters: newWindowCounters(b, window)}, nil
+			f := &fixedWindowCounter{limit: limit, counters: newWindowCounters(b, window)}
+			f.together = newTogether(f.serve)
+			return f, nil
 		},
 	}
 }
@@ -30,40 +32,56 @@ func fixedWindowCounterPlan(limit, window int64) weir.Plan {
 type fixedWindowCounter struct {
 	limit    int64
 	counters windowCounters
+	together together
 }
 
 func (f *fixedWindowCounter) Keys(key string) []string { return f.counters.keys(key, 1) }
 
 func (f *fixedWindowCounter) Take(ctx context.Context, key string, cost int64) (store.Reply, error) {
+	if cost > 0 {
+		return f.together.take(ctx, key, cost)
+	}
 	now, err := f.counters.now()
 	if err != nil {
 		return store.Reply{}, err
 	}
-	index := now / f.counters.window
-	left := (index+1)*f.counters.window - now
-	name := f.counters.key(key, index)
-	if cost == 0 {
-		counts, err := f.counters.counter.Read(ctx, name)
-		if err != nil {
-			return store.Reply{}, err
-		}
-		return windowReply(true, f.limit-counts[0], counts[0] > 0, left), nil
-	}
+	name, left := f.counters.at(key, now)
+	var count int64
 	if cost < 0 {
-		count, err := f.counters.giveBack(ctx, name, -cost)
-		return windowReply(true, f.limit-count, count > 0, left), err
+		count, err = f.counters.giveBack(ctx, name, -cost)
+	} else {
+		count, err = f.counters.read(ctx, name)
 	}
-	count, err := f.counters.add(ctx, name, cost, left)
+	return windowReply(true, f.limit-count, count > 0, left), err
+}
+
+func (f *fixedWindowCounter) serve(ctx context.Context, key string, asks []*counterAsk) error {
+	now, err := f.counters.now()
 	if err != nil {
-		return store.Reply{}, err
+		return err
 	}
-	allowed := count <= f.limit
-	if !allowed {
-		if count, err = f.counters.giveBack(ctx, name, cost); err != nil {
-			return store.Reply{}, err
+	name, left := f.counters.at(key, now)
+	sum := total(asks)
+	count, err := f.counters.add(ctx, name, sum, left)
+	if err != nil {
+		return err
+	}
+	denied := int64(0)
+	count -= sum
+	for _, ask := range asks {
+		allowed := count+ask.cost <= f.limit
+		if allowed {
+			count += ask.cost
+		} else {
+			denied += ask.cost
 		}
+		ask.reply = windowReply(allowed, f.limit-count, count > 0, left)
 	}
-	return windowReply(allowed, f.limit-count, count > 0, left), nil
+	if denied > 0 {
+		_, err = f.counters.giveBack(ctx, name, denied)
+		failDenied(asks, err)
+	}
+	return nil
 }
 
 // windowCounters are the counters of aligned windows, one key for each.
@@ -102,6 +120,20 @@ func (w windowCounters) keys(user string, latest int64) []string {
 		keys = append(keys, w.key(user, now/w.window-i))
 	}
 	return keys
+}
+
+// at returns the key of now's window and how long that window still is.
+func (w windowCounters) at(user string, now int64) (name string, left int64) {
+	index := now / w.window
+	return w.key(user, index), (index+1)*w.window - now
+}
+
+func (w windowCounters) read(ctx context.Context, name string) (int64, error) {
+	counts, err := w.counter.Read(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
 }
 
 func (w windowCounters) add(ctx context.Context, name string, cost, ttl int64) (int64, error) {

@@ -19,7 +19,9 @@ func slidingCounterCounterPlan(limit, window int64) weir.Plan {
 		Trips: 2, DeniedTrips: 3,
 		Spurious: true, Refunds: true,
 		Bind: func(b weir.Binding) (weir.Bound, error) {
-			return &slidingCounterCounter{limit: limit, counters: newWindowCounters(b, window)}, nil
+			s := &slidingCounterCounter{limit: limit, counters: newWindowCounters(b, window)}
+			s.together = newTogether(s.serve)
+			return s, nil
 		},
 	}
 }
@@ -27,49 +29,69 @@ func slidingCounterCounterPlan(limit, window int64) weir.Plan {
 type slidingCounterCounter struct {
 	limit    int64
 	counters windowCounters
+	together together
 }
 
 func (s *slidingCounterCounter) Keys(key string) []string { return s.counters.keys(key, 2) }
 
 func (s *slidingCounterCounter) Take(ctx context.Context, key string, cost int64) (store.Reply, error) {
+	if cost > 0 {
+		return s.together.take(ctx, key, cost)
+	}
 	now, err := s.counters.now()
 	if err != nil {
 		return store.Reply{}, err
 	}
-	w := weighted{limit: s.limit, window: s.counters.window, index: now / s.counters.window}
-	w.elapsed = now % w.window
-	this, before := s.counters.key(key, w.index), s.counters.key(key, w.index-1)
+	w, this, before := s.at(key, now)
 	if cost < 0 {
 		if _, err := s.counters.giveBack(ctx, this, -cost); err != nil {
 			return store.Reply{}, err
 		}
-		cost = 0
 	}
-	if cost == 0 {
-		counts, err := s.counters.counter.Read(ctx, this, before)
-		if err != nil {
-			return store.Reply{}, err
+	counts, err := s.counters.counter.Read(ctx, this, before)
+	if err != nil {
+		return store.Reply{}, err
+	}
+	w.cur, w.prev = counts[0], counts[1]
+	return w.reply(now, true, 0), nil
+}
+
+func (s *slidingCounterCounter) at(key string, now int64) (w weighted, this, before string) {
+	w = weighted{limit: s.limit, window: s.counters.window, index: now / s.counters.window}
+	w.elapsed = now % w.window
+	return w, s.counters.key(key, w.index), s.counters.key(key, w.index-1)
+}
+
+func (s *slidingCounterCounter) serve(ctx context.Context, key string, asks []*counterAsk) error {
+	now, err := s.counters.now()
+	if err != nil {
+		return err
+	}
+	w, this, before := s.at(key, now)
+	sum := total(asks)
+	count, err := s.counters.add(ctx, this, sum, 2*w.window-w.elapsed)
+	if err != nil {
+		return err
+	}
+	if w.prev, err = s.counters.read(ctx, before); err != nil {
+		_, _ = s.counters.giveBack(ctx, this, sum) // the read's error is the answer
+		return err
+	}
+	denied := int64(0)
+	w.cur = count - sum
+	for _, ask := range asks {
+		allowed := w.room() >= ask.cost
+		if allowed {
+			w.cur += ask.cost
+			ask.reply = w.reply(now, true, 0)
+		} else {
+			denied += ask.cost
+			ask.reply = w.reply(now, false, ask.cost)
 		}
-		w.cur, w.prev = counts[0], counts[1]
-		return w.reply(now, true, 0), nil
 	}
-	count, err := s.counters.add(ctx, this, cost, 2*w.window-w.elapsed)
-	if err != nil {
-		return store.Reply{}, err
+	if denied > 0 {
+		_, err = s.counters.giveBack(ctx, this, denied)
+		failDenied(asks, err)
 	}
-	counts, err := s.counters.counter.Read(ctx, before)
-	if err != nil {
-		_, _ = s.counters.giveBack(ctx, this, cost) // the read's error is the answer
-		return store.Reply{}, err
-	}
-	w.cur, w.prev = count-cost, counts[0]
-	if w.room() >= cost {
-		w.cur = count
-		return w.reply(now, true, 0), nil
-	}
-	if count, err = s.counters.giveBack(ctx, this, cost); err != nil {
-		return store.Reply{}, err
-	}
-	w.cur = count
-	return w.reply(now, false, cost), nil
+	return nil
 }
