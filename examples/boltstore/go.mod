@@ -1,0 +1,12 @@
+module github.com/weirlimits/weir/examples/boltstore
+
+go 1.26.0
+
+replace github.com/weirlimits/weir => ../..
+
+require (
+	github.com/weirlimits/weir v0.0.0
+	go.etcd.io/bbolt v1.5.0
+)
+
+require golang.org/x/sys v0.48.0 // indirect
