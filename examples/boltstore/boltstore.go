@@ -68,7 +68,7 @@ func (s *Store) Add(ctx context.Context, key string, delta int64, ttl time.Durat
 	if err := store.CheckTTL(ttl, maxTTL); err != nil {
 		return 0, err
 	}
-	err = s.in(ctx, s.db.Update, func(t table) error {
+	err = s.transact(ctx, s.db.Update, func(t table) error {
 		r := t.get(key)
 		if r == nil && delta <= 0 {
 			return nil
@@ -91,7 +91,7 @@ func (s *Store) Add(ctx context.Context, key string, delta int64, ttl time.Durat
 // Read implements [store.Counter].
 func (s *Store) Read(ctx context.Context, keys ...string) ([]int64, error) {
 	counts := make([]int64, len(keys))
-	err := s.in(ctx, s.db.View, func(t table) (err error) {
+	err := s.transact(ctx, s.db.View, func(t table) (err error) {
 		for i, key := range keys {
 			if r := t.get(key); r != nil && err == nil {
 				counts[i], err = r.count()
@@ -104,7 +104,7 @@ func (s *Store) Read(ctx context.Context, keys ...string) ([]int64, error) {
 
 // Load implements [store.Swapper]. The version is the whole record.
 func (s *Store) Load(ctx context.Context, key string) (value []byte, version store.Version, err error) {
-	err = s.in(ctx, s.db.View, func(t table) error {
+	err = s.transact(ctx, s.db.View, func(t table) error {
 		if r := t.get(key); r != nil {
 			value, version = bytes.Clone(r[headerSize:]), store.Version(r)
 		}
@@ -118,7 +118,7 @@ func (s *Store) Swap(ctx context.Context, key string, version store.Version, val
 	if err := store.CheckTTL(ttl, maxTTL); err != nil {
 		return false, err
 	}
-	err = s.in(ctx, s.db.Update, func(t table) error {
+	err = s.transact(ctx, s.db.Update, func(t table) error {
 		if swapped = store.Version(t.get(key)) == version; !swapped {
 			return nil
 		}
@@ -129,7 +129,7 @@ func (s *Store) Swap(ctx context.Context, key string, version store.Version, val
 
 // Delete implements [store.Store].
 func (s *Store) Delete(ctx context.Context, keys ...string) error {
-	return s.in(ctx, s.db.Update, func(t table) (err error) {
+	return s.transact(ctx, s.db.Update, func(t table) (err error) {
 		for _, key := range keys {
 			err = errors.Join(err, t.Delete(name(key)))
 		}
@@ -152,9 +152,9 @@ type table struct {
 	now int64 // Unix nanoseconds
 }
 
-// in runs do in one transaction: tx is the database's View or Update.
-func (s *Store) in(ctx context.Context, tx func(func(*bbolt.Tx) error) error, do func(table) error) error {
-	err := tx(func(tx *bbolt.Tx) error {
+// transact runs do in one transaction; run is the database's View or Update.
+func (s *Store) transact(ctx context.Context, run func(func(*bbolt.Tx) error) error, do func(table) error) error {
+	err := run(func(tx *bbolt.Tx) error {
 		if err := ctx.Err(); err != nil {
 			return err // done already, or given up while others wrote
 		}
