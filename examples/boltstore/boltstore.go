@@ -71,7 +71,7 @@ func (s *Store) Add(ctx context.Context, key string, delta int64, ttl time.Durat
 	err = s.transact(ctx, s.db.Update, func(t table) error {
 		r := t.get(key)
 		if r == nil && delta <= 0 {
-			return nil
+			return errUnchanged
 		}
 		if r == nil {
 			r = newRecord(t.now+int64(ttl), []byte("0"))
@@ -120,7 +120,7 @@ func (s *Store) Swap(ctx context.Context, key string, version store.Version, val
 	}
 	err = s.transact(ctx, s.db.Update, func(t table) error {
 		if swapped = store.Version(t.get(key)) == version; !swapped {
-			return nil
+			return errUnchanged
 		}
 		return s.put(t, key, newRecord(t.now+int64(ttl), value))
 	})
@@ -146,6 +146,9 @@ const (
 	headerSize = 8
 )
 
+// errUnchanged ends a transaction that has nothing to write, and so nothing to wait for.
+var errUnchanged = errors.New("unchanged")
+
 // table is the records as one transaction sees them, at one instant.
 type table struct {
 	*bbolt.Bucket
@@ -162,6 +165,8 @@ func (s *Store) transact(ctx context.Context, run func(func(*bbolt.Tx) error) er
 		return do(table{tx.Bucket([]byte(bucket)), now.UnixNano()})
 	})
 	switch {
+	case errors.Is(err, errUnchanged):
+		return nil
 	case errors.Is(err, bolterrors.ErrDatabaseNotOpen):
 		return store.ErrClosed
 	case err != nil:
