@@ -38,8 +38,8 @@ var block = regexp.MustCompile("(?ms)^<!-- (code|output): (.+?) -->\n```([a-z]*)
 func TestWalk(t *testing.T) {
 	before, err := os.ReadFile(walk)
 	require.NoError(t, err)
-	first := check(t, []weir.Algorithm{}, func(s *Store) store.Store { return firstAttempt{s} })
-	right := check(t, nil, func(s *Store) store.Store { return s })
+	first := conclusive(t, []weir.Algorithm{}, func(s *Store) store.Store { return firstAttempt{s} })
+	right := conclusive(t, nil, func(s *Store) store.Store { return s })
 	require.NoError(t, right.Err())
 	_, hidden := weir.New(algorithms.GCRA(nil), weir.Limit{Count: 1, Window: time.Second}, hiding{new(Store)}, nil)
 	require.Error(t, hidden)
@@ -58,7 +58,23 @@ func TestWalk(t *testing.T) {
 		require.NoError(t, os.WriteFile(walk, []byte(after), 0o644))
 		return
 	}
-	require.Equal(t, after, string(before), "go generate rewrites the walk")
+	is, want := strings.Split(string(before), "\n"), strings.Split(after, "\n")
+	for i := range min(len(is), len(want)) {
+		require.Equalf(t, want[i], is[i], "line %d of the walk; go generate rewrites it", i+1)
+	}
+	require.Len(t, is, len(want))
+}
+
+// conclusive repeats check while the machine is too slow to tell.
+func conclusive(t *testing.T, which []weir.Algorithm, wrap func(*Store) store.Store) *conformance.Report {
+	report := check(t, which, wrap)
+	for range 4 {
+		if report.Count(conformance.Inconclusive) == 0 {
+			break
+		}
+		report = check(t, which, wrap)
+	}
+	return report
 }
 
 // check runs the suite on the store as wrap returns it. Nil algorithms mean all.
