@@ -127,7 +127,7 @@ func (m sequential[S, C]) shorten(ops []operation[C]) []operation[C] {
 	ops = beginning(ops, high)
 	for i := 0; i < len(ops); {
 		part := slices.Delete(slices.Clone(ops), i, i+1)
-		if (ops[i].cut || m.reads(ops[i].call)) && m.decide(part) == porcupine.Illegal {
+		if m.reads(ops[i].call) && m.decide(part) == porcupine.Illegal {
 			ops = part
 		} else {
 			i++

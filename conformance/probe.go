@@ -51,7 +51,7 @@ func (p *probe) cleanup(ctx context.Context) {
 		keys = append(keys, key)
 	}
 	p.mu.Unlock()
-	_ = recovered(func() error { return p.st.Delete(ctx, keys...) })
+	_ = guarded(ctx, func() error { return p.st.Delete(ctx, keys...) })
 }
 
 // exists asks, by whatever the store has and is not to be left out, whether the key is there.
