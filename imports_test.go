@@ -98,7 +98,7 @@ func TestDependenciesStayFew(t *testing.T) {
 		"":               nil,
 		"store":          nil,
 		"algorithms":     nil,
-		"conformance":    nil,
+		"conformance":    {"github.com/anishathalye/porcupine"},
 		"store/memory":   nil,
 		"store/memcache": {"github.com/bradfitz/gomemcache/"},
 		"store/redis": {

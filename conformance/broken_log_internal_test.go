@@ -1,9 +1,7 @@
 package conformance
 
 import (
-	"context"
 	"encoding/binary"
-	"strings"
 	"time"
 
 	"github.com/weirlimits/weir"
@@ -14,6 +12,17 @@ import (
 // request, with at most one fault.
 type brokenLog struct {
 	fault string
+	*shared
+}
+
+// shared is what the processes that run a broken log have in common.
+type shared struct {
+	crowd *rendezvous
+	old   stale[store.Reply]
+}
+
+func newBrokenLog(fault string) brokenLog {
+	return brokenLog{fault, &shared{crowd: newRendezvous(33)}}
 }
 
 func (brokenLog) Name() string   { return "log" }
@@ -25,9 +34,13 @@ const (
 	oneTooMany     = "admits one beyond the limit"
 	countsFirst    = "counts before it trims"
 	recordsDenied  = "records denied requests"
+	deniedShows    = "denials after the first are taken off what is said to remain"
 	peekRecords    = "a peek is recorded"
+	peekDenied     = "a peek is denied where nothing remains"
+	neverAll       = "never admits all of the capacity at once"
 	peekTrims      = "a peek on an unused key writes an empty state"
 	retryOfNewest  = "tells to wait for the newest to leave, not for the oldest"
+	retryOfOne     = "tells a cost of several to wait for one place"
 	retryTooSoon   = "tells to wait a millisecond less"
 	trustsBack     = "trusts a clock that steps back, and forgets what is later"
 	neverForgives  = "a clock that was set back locks everybody out"
@@ -46,11 +59,17 @@ const (
 	dropsPrefix     = "the prefix is not part of the key"
 	twoSlots        = "its keys are in two slots"
 	errorAllows     = "takes an error for allowed"
+	admitsCrowds    = "admits a crowd without counting it, by a caller's time"
+	peeksOld        = "a peek while a request goes on tells what was before the last one"
+	looksTwice      = "peeks before each request"
 	otherStep       = "runs another step than it declares"
+	otherRefunds    = "gives back otherwise than the step that it declares"
 	understates     = "declares one less in a window than it admits"
 	overCapacity    = "declares a capacity that is never admitted"
 	forgetsOnChange = "another limit starts afresh"
 	resetElsewhere  = "Reset deletes another key"
+	deniesLocally   = "denies by itself, after a Reset too, where one request took everything"
+	declaresWeeks   = "declares a TTL of ten windows"
 )
 
 func (b brokenLog) Shape(l weir.Limit) (weir.Shape, error) {
@@ -69,18 +88,22 @@ func (b brokenLog) Shape(l weir.Limit) (weir.Shape, error) {
 	case forgetsOnChange:
 		shape.Format += "," + l.String()[:1]
 	case otherStep:
-		plan.Step = &store.Step{Name: "log", Func: brokenLog{oneTooMany}.decide}
+		plan.Step = &store.Step{Name: "log", Func: newBrokenLog(oneTooMany).decide}
+	case otherRefunds:
+		plan.Step = &store.Step{Name: "log", Func: newBrokenLog(refundsTwice).decide}
+	case declaresWeeks:
+		shape.MaxTTL = 10*l.Window + time.Minute
 	}
 	bind := plan.Bind
 	plan.Bind = func(binding weir.Binding) (weir.Bound, error) {
 		if b.fault == looksFirst {
-			return &racyBound{binding: binding, step: step, params: params, race: newRendezvous()}, nil
+			return &racyBound{binding: binding, step: step, params: params}, nil
 		}
 		if b.fault == dropsPrefix {
 			binding.Space = "log/"
 		}
 		bound, err := bind(binding)
-		return &faultyBound{bound, b.fault}, err
+		return &faultyBound{Bound: bound, log: b, binding: binding, limit: l, full: map[string]int64{}}, err
 	}
 	shape.Plans = []weir.Plan{plan}
 	return shape, nil
@@ -90,6 +113,10 @@ func (b brokenLog) decide(state []byte, a store.Args) store.Result {
 	limit, window := a.Params[0], a.Params[1]
 	if b.fault == admitsByOwn && a.OwnTime {
 		return store.Result{Reply: store.Reply{Allowed: true}}
+	}
+	denials := int64(0)
+	if b.fault == deniedShows && len(state)%8 == 1 {
+		denials, state = int64(state[len(state)-1]), state[:len(state)-1]
 	}
 	if len(state)%8 != 0 {
 		if b.fault != readsAnything {
@@ -138,6 +165,13 @@ func (b brokenLog) decide(state []byte, a store.Args) store.Result {
 	r := &res.Reply
 	r.Allowed = a.Cost <= 0 || live+a.Cost <= most
 	switch {
+	case b.fault == peekDenied && a.Cost == 0 && live >= limit:
+		r.RetryAfter = times[0] + window - a.Now
+		r.Allowed = r.RetryAfter <= 0
+	case b.fault == neverAll && a.Cost == limit && limit > 1:
+		r.Allowed, r.RetryAfter = false, window
+	}
+	switch {
 	case a.Cost < 0:
 		back := -a.Cost
 		if b.fault == refundsNothing {
@@ -147,15 +181,21 @@ func (b brokenLog) decide(state []byte, a store.Args) store.Result {
 		}
 		back = min(back, live)
 		times, changed = times[:live-back], back > 0
+	case r.RetryAfter > 0:
 	case r.Allowed:
 		for range a.Cost {
 			times = append(times, now)
 		}
 		changed = a.Cost > 0
+	case len(times) == 0:
+		r.RetryAfter = window
 	default:
-		leaves := times[min(live+a.Cost-limit, live)-1]
+		leaves := times[min(live+a.Cost-limit, int64(len(times)))-1]
+		if b.fault == retryOfOne {
+			leaves = times[max(live+1-limit, 1)-1]
+		}
 		if b.fault == retryOfNewest {
-			leaves = times[live-1]
+			leaves = times[len(times)-1]
 		}
 		r.RetryAfter = max(leaves+window-a.Now, 1)
 		if b.fault == retryTooSoon {
@@ -164,11 +204,14 @@ func (b brokenLog) decide(state []byte, a store.Args) store.Result {
 		if b.fault == recordsDenied {
 			times, changed = append(times, now), true
 		}
+		if b.fault == deniedShows {
+			denials, changed = min(denials+1, 255), true
+		}
 	}
 	if b.fault == peekRecords && a.Cost == 0 && live > 0 && live < limit {
 		times, changed = append(times, now), true
 	}
-	r.Remaining = max(limit-int64(len(times)), 0)
+	r.Remaining = max(limit-int64(len(times))-max(denials-1, 0), 0)
 	if len(times) > 0 {
 		r.ResetAfter = max(times[len(times)-1]+window-a.Now, 0)
 	}
@@ -185,58 +228,8 @@ func (b brokenLog) decide(state []byte, a store.Args) store.Result {
 	for _, t := range times {
 		res.State = binary.LittleEndian.AppendUint64(res.State, uint64(t))
 	}
+	if denials > 0 {
+		res.State = append(res.State, byte(denials))
+	}
 	return res
-}
-
-// faultyBound is a bound plan with a fault.
-type faultyBound struct {
-	weir.Bound
-	fault string
-}
-
-func (f *faultyBound) Take(ctx context.Context, key string, cost int64) (store.Reply, error) {
-	if f.fault == mergesKeys {
-		key = strings.ToLower(key)
-	}
-	r, err := f.Bound.Take(ctx, key, cost)
-	if f.fault == errorAllows && err != nil {
-		return store.Reply{Allowed: true}, nil
-	}
-	return r, err
-}
-
-func (f *faultyBound) Keys(key string) []string {
-	switch f.fault {
-	case mergesKeys:
-		key = strings.ToLower(key)
-	case twoSlots:
-		return append(f.Bound.Keys(key), f.Bound.Keys(key+"2")...)
-	case resetElsewhere:
-		key += "?"
-	}
-	return f.Bound.Keys(key)
-}
-
-// racyBound runs the step between a load and a write that looks at nothing.
-type racyBound struct {
-	binding weir.Binding
-	step    *store.Step
-	params  []int64
-	race    *rendezvous
-}
-
-func (r *racyBound) Keys(key string) []string { return []string{r.binding.Space + key} }
-
-func (r *racyBound) Take(ctx context.Context, key string, cost int64) (store.Reply, error) {
-	st := r.binding.Store.(*faulty)
-	state, _, err := st.inner.Load(ctx, r.binding.Space+key)
-	if err != nil {
-		return store.Reply{}, err
-	}
-	r.race.meet()
-	res := r.step.Func(state, store.Args{Now: r.binding.Clock().UnixMicro(), Cost: cost, Params: r.params})
-	if res.State != nil {
-		_, err = overwrite(ctx, st, r.binding.Space+key, res.State, time.Hour)
-	}
-	return res.Reply, err
 }

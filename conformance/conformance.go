@@ -21,9 +21,14 @@
 // and what it must not, that its waits are true, and what happens when its limit or its
 // clock changes.
 //
-// Under concurrency it counts exactly: 64 callers at one instant get what the capacity
-// allows and no more, and no two get the same place. It does not search for a
-// linearization of longer concurrent histories.
+// Under concurrency it does two things. It counts exactly: 64 callers at one instant get
+// what the capacity allows and no more, and no two get the same place. And it records
+// histories of callers of several processes, who take, peek and reset, and searches for an
+// order of the calls that explains every answer: for a limiter in the step's Go function,
+// for a counter and for compare-and-swap in plain values. A plan that adds first and gives
+// back may deny, while another denied request of the key goes on, what would have
+// fitted; it is held to everything else. A plan that is declared racy claims nothing of
+// this, and so is unsupported there. A search that takes too long is inconclusive.
 package conformance
 
 import (

@@ -20,6 +20,10 @@ var counterChecks = []check{
 		needs: store.CapCounter, run: counterAtomic,
 	},
 	{
+		name: "counter/linearizable", rule: "what callers who add, read and delete at once are told, some order of their calls explains",
+		needs: store.CapCounter, run: counterLinearizable,
+	},
+	{
 		name: "counter/overflow", rule: "an addition past MaxCounter changes nothing and returns ErrOverflow",
 		needs: store.CapCounter, run: counterOverflow,
 	},

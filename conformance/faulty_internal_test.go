@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -15,10 +16,11 @@ type faulty struct {
 	inner *memory.Store
 
 	traits   func(t *store.Traits)
-	key      func(key string) string // what becomes of the keys of the counter
-	ttl      func(ttl time.Duration) time.Duration
+	key      func(kind store.Capability, key string) string
+	ttl      func(kind store.Capability, ttl time.Duration) time.Duration
 	delete   func(ctx context.Context, keys ...string) error
 	shut     func() error
+	read     func(ctx context.Context, keys ...string) ([]int64, error)
 	add      func(ctx context.Context, key string, delta int64, ttl time.Duration) (int64, error)
 	load     func(ctx context.Context, key string) ([]byte, store.Version, error)
 	swap     func(ctx context.Context, key string, v store.Version, value []byte, ttl time.Duration) (bool, error)
@@ -41,24 +43,28 @@ var (
 	_ store.Footprint = (*faulty)(nil)
 )
 
+// faultyMaxValue keeps the largest value small, as it is tried often.
+const faultyMaxValue = 64 << 10
+
 func (f *faulty) Traits() store.Traits {
 	t := f.inner.Traits()
+	t.MaxValue = faultyMaxValue
 	if f.traits != nil {
 		f.traits(&t)
 	}
 	return t
 }
 
-func (f *faulty) named(key string) string {
+func (f *faulty) named(kind store.Capability, key string) string {
 	if f.key != nil {
-		return f.key(key)
+		return f.key(kind, key)
 	}
 	return key
 }
 
-func (f *faulty) lasting(ttl time.Duration) time.Duration {
+func (f *faulty) lasting(kind store.Capability, ttl time.Duration) time.Duration {
 	if f.ttl != nil && ttl > 0 {
-		return f.ttl(ttl)
+		return f.ttl(kind, ttl)
 	}
 	return ttl
 }
@@ -67,11 +73,7 @@ func (f *faulty) Delete(ctx context.Context, keys ...string) error {
 	if f.delete != nil {
 		return f.delete(ctx, keys...)
 	}
-	named := make([]string, len(keys))
-	for i, key := range keys {
-		named[i] = f.named(key)
-	}
-	return f.inner.Delete(ctx, named...)
+	return f.inner.Delete(ctx, keys...)
 }
 
 func (f *faulty) Close() error {
@@ -85,13 +87,16 @@ func (f *faulty) Add(ctx context.Context, key string, delta int64, ttl time.Dura
 	if f.add != nil {
 		return f.add(ctx, key, delta, ttl)
 	}
-	return f.inner.Add(ctx, f.named(key), delta, f.lasting(ttl))
+	return f.inner.Add(ctx, f.named(store.CapCounter, key), delta, f.lasting(store.CapCounter, ttl))
 }
 
 func (f *faulty) Read(ctx context.Context, keys ...string) ([]int64, error) {
+	if f.read != nil {
+		return f.read(ctx, keys...)
+	}
 	named := make([]string, len(keys))
 	for i, key := range keys {
-		named[i] = f.named(key)
+		named[i] = f.named(store.CapCounter, key)
 	}
 	return f.inner.Read(ctx, named...)
 }
@@ -100,21 +105,24 @@ func (f *faulty) Load(ctx context.Context, key string) ([]byte, store.Version, e
 	if f.load != nil {
 		return f.load(ctx, key)
 	}
-	return f.inner.Load(ctx, key)
+	return f.inner.Load(ctx, f.named(store.CapSwap, key))
 }
 
 func (f *faulty) Swap(ctx context.Context, key string, v store.Version, value []byte, ttl time.Duration) (bool, error) {
 	if f.swap != nil {
 		return f.swap(ctx, key, v, value, ttl)
 	}
-	return f.inner.Swap(ctx, key, v, value, f.lasting(ttl))
+	if len(value) > faultyMaxValue {
+		return false, errors.New("value too large")
+	}
+	return f.inner.Swap(ctx, f.named(store.CapSwap, key), v, value, f.lasting(store.CapSwap, ttl))
 }
 
 func (f *faulty) PushFront(ctx context.Context, key string, ttl time.Duration, values ...string) (int64, error) {
 	if f.push != nil {
 		return f.push(ctx, key, ttl, values...)
 	}
-	return f.inner.PushFront(ctx, key, f.lasting(ttl), values...)
+	return f.inner.PushFront(ctx, f.named(store.CapList, key), f.lasting(store.CapList, ttl), values...)
 }
 
 func (f *faulty) Trim(ctx context.Context, key string, start, stop int64) error {
@@ -125,7 +133,7 @@ func (f *faulty) Trim(ctx context.Context, key string, start, stop int64) error 
 }
 
 func (f *faulty) Index(ctx context.Context, key string, i int64) (string, bool, error) {
-	return f.inner.Index(ctx, key, i)
+	return f.inner.Index(ctx, f.named(store.CapList, key), i)
 }
 
 func (f *faulty) Len(ctx context.Context, key string) (int64, error) { return f.inner.Len(ctx, key) }
@@ -134,7 +142,7 @@ func (f *faulty) AddMembers(ctx context.Context, key string, ttl time.Duration, 
 	if f.members != nil {
 		return f.members(ctx, key, ttl, members...)
 	}
-	return f.inner.AddMembers(ctx, key, f.lasting(ttl), members...)
+	return f.inner.AddMembers(ctx, f.named(store.CapSortedSet, key), f.lasting(store.CapSortedSet, ttl), members...)
 }
 
 func (f *faulty) RemoveUpTo(ctx context.Context, key string, most int64) (int64, error) {
@@ -147,7 +155,7 @@ func (f *faulty) RemoveUpTo(ctx context.Context, key string, most int64) (int64,
 func (f *faulty) Card(ctx context.Context, key string) (int64, error) { return f.inner.Card(ctx, key) }
 
 func (f *faulty) Range(ctx context.Context, key string, start, stop int64) ([]store.Member, error) {
-	return f.inner.Range(ctx, key, start, stop)
+	return f.inner.Range(ctx, f.named(store.CapSortedSet, key), start, stop)
 }
 
 func (f *faulty) Prepare(step *store.Step, space string) (store.Runner, error) {
@@ -176,24 +184,6 @@ type runnerFunc func(ctx context.Context, key string, args store.Args) (store.Re
 
 func (r runnerFunc) Run(ctx context.Context, key string, args store.Args) (store.Reply, error) {
 	return r(ctx, key, args)
-}
-
-// rendezvous makes a race certain: of the first two that meet, neither goes on
-// before the other is there.
-type rendezvous struct {
-	met  atomic.Int32
-	both chan struct{}
-}
-
-func newRendezvous() *rendezvous { return &rendezvous{both: make(chan struct{})} }
-
-func (r *rendezvous) meet() {
-	switch r.met.Add(1) {
-	case 1:
-		<-r.both
-	case 2:
-		close(r.both)
-	}
 }
 
 // simulatedTime is a time that passes at once.

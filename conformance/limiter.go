@@ -42,6 +42,7 @@ var limiterRules = []limiterRule{
 	{name: "guarantee", rule: "no window sees more admitted than declared, and no denial comes with more places free", run: keepsGuarantee},
 	{name: "step", rule: "it decides as the step's Go function does", run: decidesAsStep},
 	{name: "concurrent", rule: "of 64 callers at one instant as many are admitted as the capacity is, and no two get the same place", run: countsConcurrently},
+	{name: "linearizable", rule: "what callers of several processes are answered at once, some order of their calls explains", run: ordersConcurrentCalls},
 	{name: "own-time", rule: "by the store's own clock, too, the capacity is admitted and no more", run: countsByOwnTime},
 	{name: "retry", rule: "RetryAfter is true: denied a microsecond before, admitted at that instant", run: retriesTruly},
 	{name: "denied", rule: "a denial consumes nothing, unless it is declared to", run: deniesFreely},
@@ -54,8 +55,9 @@ var limiterRules = []limiterRule{
 	{name: "future", rule: "where one clock rules, a stored time in the future locks nobody out for longer than one refill", run: forgivesFuture},
 	{name: "keys", rule: "any bytes are a key, two keys never meet, and two prefixes never do", run: separatesKeys},
 	{name: "slot", rule: "all keys of one decision are in one Redis Cluster slot", run: staysInSlot},
+	{name: "trips", rule: "an admitted and a denied request make as many calls on the store as declared", run: makesTrips},
 	{name: "error", rule: "where the store cannot answer, or holds what is not the limiter's, Take is an error and no decision", run: failsClosed},
-	{name: "ttl", rule: "every key that a decision writes is gone soon after the longest TTL that is declared", waits: true, run: leavesNothing},
+	{name: "ttl", rule: "no key lives longer than declared, and that is at most 2W or what the capacity takes to refill, and 2 s", waits: true, run: leavesNothing},
 }
 
 // limiterChecks are the rules for each algorithm by each plan that the store can run.
@@ -134,10 +136,10 @@ type limited struct {
 
 // limiter makes a limiter. clock is nil for the store's own.
 func (p *probe) limiter(s subject, l weir.Limit, clock *simulated) (*limited, error) {
-	return p.limiterUnder(p.prefix, s, l, clock)
+	return p.limiterOn(p.st, p.prefix, s, l, clock)
 }
 
-func (p *probe) limiterUnder(prefix string, s subject, l weir.Limit, clock *simulated) (*limited, error) {
+func (p *probe) limiterOn(st store.Store, prefix string, s subject, l weir.Limit, clock *simulated) (*limited, error) {
 	shape, err := s.Shape(l)
 	if err != nil {
 		return nil, failf("Shape of %s: %v", l, err)
@@ -146,7 +148,7 @@ func (p *probe) limiterUnder(prefix string, s subject, l weir.Limit, clock *simu
 	if clock != nil {
 		opts.Clock = clock.now
 	}
-	w, err := weir.New(s, l, p.st, &opts)
+	w, err := weir.New(s, l, st, &opts)
 	if err != nil {
 		return nil, failf("New with %s: %v", l, err)
 	}

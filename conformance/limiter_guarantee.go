@@ -107,28 +107,32 @@ func (f *freeings) late(t int64) time.Duration {
 	return store.TTL(max(t-free, 0))
 }
 
+// stepPlan returns a plan whose step is the algorithm in Go: this one where it runs a step
+// itself, and else another one.
+func (s subject) stepPlan(limit weir.Limit) (plan weir.Plan, own bool, err error) {
+	full, err := s.Algorithm.Shape(limit)
+	if err != nil {
+		return plan, false, failf("Shape of %s: %v", limit, err)
+	}
+	for _, one := range full.Plans {
+		if one.Step != nil && (plan.Step == nil || one.Name == s.plan) {
+			plan, own = one, one.Name == s.plan
+		}
+	}
+	if plan.Step == nil {
+		return plan, false, unsupportedf("no plan has a step to compare with")
+	}
+	return plan, own, nil
+}
+
 // decidesAsStep runs a plan against the step's Go function on bytes of its own. A plan
 // without a step is held against that of another plan.
 func decidesAsStep(ctx context.Context, p *probe, s subject) error {
-	full, err := s.Algorithm.Shape(tried[0])
-	if err != nil {
-		return failf("Shape of %s: %v", tried[0], err)
-	}
-	at, own := -1, false
-	for i, plan := range full.Plans {
-		if plan.Step != nil && (at < 0 || plan.Name == s.plan) {
-			at, own = i, plan.Name == s.plan
-		}
-	}
-	if at < 0 {
-		return unsupportedf("no plan has a step to compare with")
-	}
 	return eachTrial(ctx, p, s, func(ctx context.Context, l *limited, key string, events []event) error {
-		shape, err := s.Algorithm.Shape(l.Limit())
-		if err != nil || at >= len(shape.Plans) {
-			return failf("Shape of %s has other plans than that of %s: %v", l.Limit(), tried[0], err)
+		plan, own, err := s.stepPlan(l.Limit())
+		if err != nil {
+			return err
 		}
-		plan := shape.Plans[at]
 		var j journal
 		j.note("limit %s", l.Limit())
 		var last weir.Decision

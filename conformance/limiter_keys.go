@@ -8,6 +8,9 @@ import (
 	"github.com/weirlimits/weir"
 )
 
+// layeredName is the name of an algorithm by several limits.
+var layeredName = weir.Layered(nil).Name()
+
 func separatesKeys(ctx context.Context, p *probe, s subject) error {
 	l, err := p.simulate(s, weir.Limit{Count: 1, Window: time.Second})
 	if err != nil {
@@ -35,7 +38,7 @@ func separatesKeys(ctx context.Context, p *probe, s subject) error {
 			return failf("all of the capacity of the key %s is taken, and one more request is admitted", quoted(key))
 		}
 	}
-	other, err := p.limiterUnder(p.prefix+".b", s, l.Limit(), l.clock)
+	other, err := p.limiterOn(p.st, p.prefix+".b", s, l.Limit(), l.clock)
 	if err != nil {
 		return err
 	}
@@ -80,8 +83,19 @@ func hashed(key string) string {
 	return key
 }
 
-// leavesNothing waits until every key must be gone.
+// leavesNothing holds the declared TTL against its bound, and then waits until every key
+// must be gone.
 func leavesNothing(ctx context.Context, p *probe, s subject) error {
+	for _, limit := range append(tried, crowd, weir.Limit{Count: 3, Window: 7 * 24 * time.Hour}) {
+		shape, err := s.Shape(limit)
+		if err != nil {
+			return failf("Shape of %s: %v", limit, err)
+		}
+		most := max(2*limit.Window, limit.Window/time.Duration(limit.Count)*time.Duration(shape.Capacity)) + goneAfter
+		if shape.MaxTTL > most && s.Name() != layeredName { // layers have windows of their own
+			return failf("under %s a key may live for %v: want at most %v", limit, shape.MaxTTL, most)
+		}
+	}
 	l, err := p.limiter(s, weir.Limit{Count: 3, Window: 100 * time.Millisecond}, nil)
 	if err != nil {
 		return err

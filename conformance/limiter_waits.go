@@ -64,6 +64,16 @@ func retriesTruly(ctx context.Context, p *probe, s subject) error {
 		if err != nil {
 			return err
 		}
+		// Places that were taken at different times come back one by one.
+		for range 2 {
+			var last weir.Decision
+			if err := l.step(ctx, &j, a, event{gap: l.Limit().Window.Microseconds()/8 + 1, cost: 1}, &last); err != nil {
+				return err
+			}
+			if _, err := l.take(ctx, b, 1); err != nil {
+				return err
+			}
+		}
 		cost := 1 + l.clock.us.Load()%min(l.Capacity(), 3)
 		denied, err := l.saturate(ctx, &j, a, b, cost)
 		if err != nil {

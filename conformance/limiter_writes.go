@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/weirlimits/weir"
@@ -149,37 +150,35 @@ func (l *limited) refund(ctx context.Context) error {
 		return err
 	}
 	for n := int64(1); n <= min(l.Capacity(), 3); n++ {
-		if _, err := l.take(ctx, "k", l.Capacity()-n); err != nil {
+		key := fmt.Sprint(l.Limit(), n)
+		if _, err := l.take(ctx, key, l.Capacity()-n); err != nil {
 			return err
 		}
-		before, err := l.Peek(ctx, "k")
+		before, err := l.Peek(ctx, key)
 		if err != nil {
 			return err
 		}
-		if d, err = l.take(ctx, "k", before.Remaining); err != nil {
+		if d, err = l.take(ctx, key, before.Remaining); err != nil {
 			return err
 		}
-		if d, err = l.Refund(ctx, "k", before.Remaining); err != nil {
+		if d, err = l.Refund(ctx, key, before.Remaining); err != nil {
 			return err
 		}
 		if d.Remaining != before.Remaining {
 			return failf("%d taken and given back leave %d: before, %d remained", before.Remaining, d.Remaining, before.Remaining)
 		}
-		if d, err = l.Refund(ctx, "k", l.Capacity()+1000); err != nil {
+		if d, err = l.Refund(ctx, key, l.Capacity()+1000); err != nil {
 			return err
 		}
 		if d.Remaining != l.Capacity() {
 			return failf("a refund of more than was taken leaves %d: the capacity is %d", d.Remaining, l.Capacity())
 		}
-		taken, _, err := l.fill(ctx, "k")
+		taken, _, err := l.fill(ctx, key)
 		if err != nil {
 			return err
 		}
 		if taken != l.Capacity() {
 			return failf("after all was given back %d are admitted: the capacity is %d", taken, l.Capacity())
-		}
-		if err := l.Reset(ctx, "k"); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -2,9 +2,7 @@ package conformance
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,40 +31,24 @@ func tryOne(t *testing.T, name string, algorithms []weir.Algorithm, wreck func(f
 	return r
 }
 
-// killTable is what became of the mutants.
-type killTable struct{ lines []string }
-
-func (k *killTable) add(mutant string, r Result) {
-	detail, _, _ := strings.Cut(r.Detail, "\n")
-	if len(detail) > 90 {
-		detail = detail[:90] + "…"
-	}
-	k.lines = append(k.lines, fmt.Sprintf("%-52s %-28s %-12s %s", mutant, r.Check, r.Status, detail))
-}
-
-func (k *killTable) print(t *testing.T) {
-	t.Logf("%d mutants\n%s", len(k.lines), strings.Join(k.lines, "\n"))
-}
+// sound leaves the store without a fault.
+func sound(f *faulty) store.Store { return f }
 
 func TestStoreMutantsAreCaught(t *testing.T) {
-	var table killTable
-	sound := map[string]bool{}
-	for _, m := range slices.Concat(counterMutants, dataMutants) {
-		t.Run(m.name, func(t *testing.T) {
-			if !sound[m.check] { // what is caught must not be the store without the fault
-				r := tryOne(t, m.check, []weir.Algorithm{}, func(f *faulty) store.Store { return f })
-				require.Equal(t, Pass, r.Status, r)
-				sound[m.check] = true
-			}
-			r := tryOne(t, m.check, []weir.Algorithm{}, func(f *faulty) store.Store {
+	t.Parallel()
+	table := killTable{one: func(t *testing.T, check string) Result {
+		return tryOne(t, check, []weir.Algorithm{}, sound)
+	}}
+	for _, c := range new(suite).storeChecks() {
+		table.checks = append(table.checks, c.name)
+	}
+	for _, m := range slices.Concat(counterMutants, dataMutants, raceMutants) {
+		table.mutants = append(table.mutants, mutant{m.name, m.check, m.want, func(t *testing.T, check string) Result {
+			return tryOne(t, check, []weir.Algorithm{}, func(f *faulty) store.Store {
 				m.wreck(f)
 				return f
 			})
-			table.add(m.name, r)
-			require.Equal(t, m.want, r.Status, "survived: %s", r)
-			require.NotEmpty(t, r.Rule)
-			require.EqualValues(t, 1, r.Seed)
-		})
+		}})
 	}
-	table.print(t)
+	table.fill(t)
 }

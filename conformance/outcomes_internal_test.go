@@ -25,7 +25,7 @@ func onFaulty(wreck func(f *faulty)) Config {
 			wreck(f)
 			return f, nil
 		},
-		Algorithms: []weir.Algorithm{brokenLog{}},
+		Algorithms: []weir.Algorithm{newBrokenLog("")},
 		Time:       clock,
 		Prefix:     "test",
 	}

@@ -51,7 +51,7 @@ func (p *probe) cleanup(ctx context.Context) {
 		keys = append(keys, key)
 	}
 	p.mu.Unlock()
-	_ = recovered(func() error { return p.st.Delete(ctx, keys...) })
+	_ = guarded(ctx, func() error { return p.st.Delete(ctx, keys...) })
 }
 
 // exists asks, by whatever the store has and is not to be left out, whether the key is there.
@@ -86,13 +86,27 @@ const callers = 64
 
 // together runs fn in as many goroutines at once as there are callers and joins their errors.
 func together(fn func(i int) error) error {
-	errs := make([]error, callers)
+	parts := make([][]int, callers)
+	for i := range parts {
+		parts[i] = []int{i}
+	}
+	return atOnce(parts, fn)
+}
+
+// atOnce runs fn on the parts of all callers at once, in order on each part, up to its first
+// error, and joins the errors.
+func atOnce[E any](parts [][]E, fn func(e E) error) error {
+	errs := make([]error, len(parts))
 	begin := make(chan struct{})
 	var wg sync.WaitGroup
-	for i := range callers {
+	for i, part := range parts {
 		wg.Go(func() {
 			<-begin
-			errs[i] = recovered(func() error { return fn(i) })
+			for _, e := range part {
+				if errs[i] = recovered(func() error { return fn(e) }); errs[i] != nil {
+					return
+				}
+			}
 		})
 	}
 	close(begin)

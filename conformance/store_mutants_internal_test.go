@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/weirlimits/weir/store"
@@ -24,6 +25,9 @@ const never = 1000 * time.Hour
 
 // counterMutants break a store's traits, what holds for every method, or its counter.
 var counterMutants = []storeMutant{
+	{"claims a capability that no interface stands for", "traits/declared", Fail, func(f *faulty) {
+		f.traits = func(t *store.Traits) { t.Capabilities |= 1 << 12 }
+	}},
 	{"implements lists and does not say so", "traits/implemented", Fail, func(f *faulty) {
 		f.traits = func(t *store.Traits) { t.Capabilities &^= store.CapList }
 	}},
@@ -39,6 +43,9 @@ var counterMutants = []storeMutant{
 			return f.inner.Add(ctx, key, delta, ttl)
 		}
 	}},
+	{"cuts keys at 30000 bytes", "traits/longest-key", OverClaimed, func(f *faulty) {
+		f.key = func(_ store.Capability, key string) string { return key[:min(len(key), 30_000)] }
+	}},
 	{"claims values of 1 MiB and cuts them at 1000 bytes", "traits/largest-value", OverClaimed, func(f *faulty) {
 		f.traits = func(t *store.Traits) { t.MaxValue = 1 << 20 }
 		f.swap = func(ctx context.Context, key string, v store.Version, value []byte, ttl time.Duration) (bool, error) {
@@ -51,11 +58,11 @@ var counterMutants = []storeMutant{
 	{"counts in floating point", "traits/largest-count", OverClaimed, func(f *faulty) {
 		f.add = func(ctx context.Context, key string, delta int64, ttl time.Duration) (int64, error) {
 			n, err := f.inner.Add(ctx, key, delta, ttl)
-			return int64(math.Float64frombits(math.Float64bits(float64(n>>1)))) << 1, err
+			return int64(float64(n)), err
 		}
 	}},
 	{"takes a TTL above 30 days for a date in 1970", "traits/longest-ttl", OverClaimed, func(f *faulty) {
-		f.ttl = func(ttl time.Duration) time.Duration {
+		f.ttl = func(_ store.Capability, ttl time.Duration) time.Duration {
 			if ttl > 30*24*time.Hour {
 				return time.Nanosecond
 			}
@@ -70,7 +77,7 @@ var counterMutants = []storeMutant{
 		}
 	}},
 	{"cuts a TTL above its longest down without a word", "traits/longest-ttl", Fail, func(f *faulty) {
-		f.ttl = func(ttl time.Duration) time.Duration { return min(ttl, f.inner.Traits().MaxTTL) }
+		f.ttl = func(_ store.Capability, ttl time.Duration) time.Duration { return min(ttl, f.inner.Traits().MaxTTL) }
 	}},
 	{"Delete does not know lists", "store/delete", Fail, func(f *faulty) {
 		f.delete = func(ctx context.Context, keys ...string) error {
@@ -78,6 +85,14 @@ var counterMutants = []storeMutant{
 				n, err := f.inner.Len(ctx, key)
 				return err == nil && n > 0
 			})...)
+		}
+	}},
+	{"refuses to delete nothing", "store/delete", Fail, func(f *faulty) {
+		f.delete = func(ctx context.Context, keys ...string) error {
+			if len(keys) == 0 {
+				return errors.New("wrong number of arguments")
+			}
+			return f.inner.Delete(ctx, keys...)
 		}
 	}},
 	{"Add does not look at its context", "store/cancelled", Fail, func(f *faulty) {
@@ -95,17 +110,6 @@ var counterMutants = []storeMutant{
 		f.shut = func() error { return nil }
 	}},
 
-	{"loses updates of the counter", "counter/atomic", Fail, func(f *faulty) {
-		r := newRendezvous()
-		f.add = func(ctx context.Context, key string, delta int64, ttl time.Duration) (int64, error) {
-			old, err := f.inner.Read(ctx, key)
-			if err != nil {
-				return 0, err
-			}
-			r.meet()
-			return old[0] + delta, errors.Join(f.inner.Delete(ctx, key), add(ctx, f, key, old[0]+delta, ttl))
-		}
-	}},
 	{"counts below zero", "counter/count", Fail, func(f *faulty) {
 		f.add = func(ctx context.Context, key string, delta int64, ttl time.Duration) (int64, error) {
 			old, err := f.inner.Read(ctx, key)
@@ -117,9 +121,20 @@ var counterMutants = []storeMutant{
 		}
 	}},
 	{"reads keys in an order of its own", "counter/count", Fail, func(f *faulty) {
-		f.key = func(key string) string { return strings.NewReplacer("0", "1", "1", "0").Replace(key) }
-		f.add = func(ctx context.Context, key string, delta int64, ttl time.Duration) (int64, error) {
-			return f.inner.Add(ctx, key, delta, ttl)
+		f.read = func(ctx context.Context, keys ...string) ([]int64, error) {
+			keys = slices.Sorted(slices.Values(keys))
+			return f.inner.Read(ctx, keys...)
+		}
+	}},
+	{"reads a key that comes twice once", "counter/count", Fail, func(f *faulty) {
+		f.read = func(ctx context.Context, keys ...string) ([]int64, error) {
+			counts, err := f.inner.Read(ctx, keys...)
+			for i := range counts {
+				if slices.Contains(keys[:i], keys[i]) {
+					counts[i] = 0
+				}
+			}
+			return counts, err
 		}
 	}},
 	{"wraps around at 64 bits", "counter/overflow", Fail, func(f *faulty) {
@@ -140,35 +155,67 @@ var counterMutants = []storeMutant{
 			return n, err
 		}
 	}},
-	{"counters have no TTL", "counter/ttl", Fail, func(f *faulty) {
-		f.ttl = func(time.Duration) time.Duration { return never }
-	}},
-	{"cuts a TTL to whole seconds", "counter/ttl", Fail, func(f *faulty) {
-		f.ttl = func(ttl time.Duration) time.Duration { return max(ttl.Truncate(time.Second), time.Second) }
-	}},
-	{"keeps keys for seconds beyond its grain", "counter/ttl", OverClaimed, func(f *faulty) {
-		f.ttl = func(ttl time.Duration) time.Duration { return ttl + 4*time.Second }
-	}},
-	{"renews a counter's TTL", "counter/ttl-kept", Fail, func(f *faulty) {
-		f.add = func(ctx context.Context, key string, delta int64, ttl time.Duration) (int64, error) {
-			old, err := f.inner.Read(ctx, key)
-			if err == nil && old[0] > 0 {
-				err = f.inner.Delete(ctx, key)
+	{"counters have no TTL", "counter/ttl", Fail, ttlOf(store.CapCounter, func(time.Duration) time.Duration { return never })},
+	{"drops after a second what was counted once", "counter/ttl", Fail, dropsCold},
+	{"cuts a TTL to whole seconds", "counter/ttl", Fail, ttlOf(store.CapCounter, func(ttl time.Duration) time.Duration {
+		return max(ttl.Truncate(time.Second), time.Second)
+	})},
+	{"keeps keys for seconds beyond its grain", "counter/ttl", OverClaimed, ttlOf(store.CapCounter, func(ttl time.Duration) time.Duration {
+		return ttl + 4*time.Second
+	})},
+	{"renews a counter's TTL", "counter/ttl-kept", Fail, renewsCounters},
+	{"cuts a counter's key at 250 bytes", "counter/keys", Fail, keyOf(store.CapCounter, func(key string) string { return key[:min(len(key), 250)] })},
+	{"trims blanks off a counter's key", "counter/keys", Fail, keyOf(store.CapCounter, strings.TrimSpace)},
+	{"ends a counter's key at a NUL", "counter/keys", Fail, keyOf(store.CapCounter, func(key string) string {
+		key, _, _ = strings.Cut(key, "\x00")
+		return key
+	})},
+	{"reads only what stands in a key's braces", "counter/keys", Fail, keyOf(store.CapCounter, hashed)},
+}
+
+// ttlOf changes the TTL of one kind of key.
+func ttlOf(kind store.Capability, change func(time.Duration) time.Duration) func(f *faulty) {
+	return func(f *faulty) {
+		f.ttl = func(k store.Capability, ttl time.Duration) time.Duration {
+			if k == kind && ttl <= f.inner.Traits().MaxTTL {
+				return change(ttl)
 			}
-			if err != nil {
-				return 0, err
-			}
-			return f.inner.Add(ctx, key, old[0]+delta, ttl)
+			return ttl
 		}
-	}},
-	{"cuts keys at 250 bytes", "counter/keys", Fail, func(f *faulty) {
-		f.key = func(key string) string { return key[:min(len(key), 250)] }
-	}},
-	{"trims blanks off keys", "counter/keys", Fail, func(f *faulty) { f.key = strings.TrimSpace }},
-	{"ends keys at a NUL", "counter/keys", Fail, func(f *faulty) {
-		f.key = func(key string) string { key, _, _ = strings.Cut(key, "\x00"); return key }
-	}},
-	{"reads only what stands in braces", "counter/keys", Fail, func(f *faulty) { f.key = hashed }},
+	}
+}
+
+// keyOf changes the name of one kind of key.
+func keyOf(kind store.Capability, change func(string) string) func(f *faulty) {
+	return func(f *faulty) {
+		f.key = func(k store.Capability, key string) string {
+			if k == kind {
+				return change(key)
+			}
+			return key
+		}
+	}
+}
+
+// dropsCold gives a counter its whole TTL when it is added to again.
+func dropsCold(f *faulty) {
+	var mu sync.Mutex
+	cold := map[string]time.Duration{}
+	f.add = func(ctx context.Context, key string, delta int64, ttl time.Duration) (int64, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		left, _ := f.inner.TTL(ctx, key)
+		if left <= 0 && ttl > time.Second && ttl <= f.inner.Traits().MaxTTL {
+			cold[key], ttl = ttl, time.Second
+			return f.inner.Add(ctx, key, delta, ttl)
+		}
+		n, err := f.inner.Add(ctx, key, delta, ttl)
+		if whole, ok := cold[key]; ok && err == nil && n > 0 {
+			delete(cold, key)
+			err = errors.Join(f.inner.Delete(ctx, key), add(ctx, f, key, n, whole-(time.Second-left)))
+		}
+		return n, err
+	}
 }
 
 func add(ctx context.Context, f *faulty, key string, delta int64, ttl time.Duration) error {
@@ -177,13 +224,13 @@ func add(ctx context.Context, f *faulty, key string, delta int64, ttl time.Durat
 }
 
 // overwrite stores whatever was there before.
-func overwrite(ctx context.Context, f *faulty, key string, value []byte, ttl time.Duration) (bool, error) {
+func overwrite(ctx context.Context, st store.Swapper, key string, value []byte, ttl time.Duration) (bool, error) {
 	for {
-		_, v, err := f.inner.Load(ctx, key)
+		_, v, err := st.Load(ctx, key)
 		if err != nil {
 			return false, err
 		}
-		if done, err := f.inner.Swap(ctx, key, v, value, ttl); done || err != nil {
+		if done, err := st.Swap(ctx, key, v, value, ttl); done || err != nil {
 			return done, err
 		}
 	}
@@ -199,5 +246,29 @@ func wreckRun(around func(f *faulty, space string, run runnerFunc) runnerFunc) f
 			}
 			return around(f, space, r.Run), nil
 		}
+	}
+}
+
+// renewsCounters writes a counter anew, with the TTL of the last addition.
+func renewsCounters(f *faulty) {
+	var mu sync.Mutex
+	f.add = func(ctx context.Context, key string, delta int64, ttl time.Duration) (int64, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		n, err := f.inner.Add(ctx, key, delta, ttl)
+		if err == nil && n > 0 {
+			err = errors.Join(f.inner.Delete(ctx, key), add(ctx, f, key, n, ttl))
+		}
+		return n, err
+	}
+	f.read = func(ctx context.Context, keys ...string) ([]int64, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return f.inner.Read(ctx, keys...)
+	}
+	f.delete = func(ctx context.Context, keys ...string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		return f.inner.Delete(ctx, keys...)
 	}
 }

@@ -208,7 +208,7 @@ func (s *suite) verdict(ctx context.Context, err error) (Status, string, []strin
 func (s *suite) gone(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	return recovered(func() error { return s.st.Delete(ctx, s.cfg.Prefix+"/none") })
+	return guarded(ctx, func() error { return s.st.Delete(ctx, s.cfg.Prefix+"/none") })
 }
 
 // close waits for what was begun, and closes the store unless it is the caller's.

@@ -21,6 +21,10 @@ var swapChecks = []check{
 		needs: store.CapSwap, run: swapAtomic,
 	},
 	{
+		name: "swap/linearizable", rule: "what callers who load, swap and delete at once are told, some order of their calls explains",
+		needs: store.CapSwap, run: swapLinearizable,
+	},
+	{
 		name: "swap/values", rule: "a value comes back byte for byte, empty and binary ones too, and shares no memory with the caller",
 		needs: store.CapSwap, run: swapValues,
 	},
