@@ -19,7 +19,7 @@ type GrowthConfig struct {
 	Stall   int64     // expired events that are trimmed; 0: 100,000; below 0: that is left out
 
 	// PointTime is the longest that one point may take; what takes longer has no figure, and says so.
-	// Default 10 s.
+	// Default 20 s.
 	PointTime time.Duration
 }
 
@@ -43,7 +43,7 @@ func (g GrowthConfig) complete() (*GrowthConfig, error) {
 		g.Stall = 100_000
 	}
 	if g.PointTime == 0 {
-		g.PointTime = 10 * time.Second
+		g.PointTime = 20 * time.Second
 	}
 	for _, list := range []struct {
 		field  string

@@ -19,7 +19,7 @@ type eventsMeter struct {
 	point    EventsPoint
 	held     *held
 	latency  *hdrhistogram.Histogram // nanoseconds
-	serverUS int64
+	serverUS []float64               // per decision, by round
 }
 
 // newEventsMeter fills the key.
@@ -64,7 +64,7 @@ func (m *eventsMeter) round(ctx context.Context, most time.Duration) error {
 			}
 			return nil
 		})
-		m.serverUS += u.ServerUS
+		m.serverUS = append(m.serverUS, float64(u.ServerUS)/eventsEach)
 		return err
 	})
 	if na != "" {
@@ -76,9 +76,8 @@ func (m *eventsMeter) round(ctx context.Context, most time.Duration) error {
 func (m *eventsMeter) result() EventsPoint {
 	p := m.point
 	if p.NA == "" {
-		n := m.latency.TotalCount()
 		p.DecisionUS = float64(m.latency.ValueAtQuantile(50)) / 1000
-		p.ServerUS = float64(m.serverUS) / float64(n)
+		p.ServerUS = median(m.serverUS)
 	}
 	return p
 }

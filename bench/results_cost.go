@@ -24,15 +24,15 @@ type EventsPoint struct {
 	Events      int64   `json:"events"`
 	BytesPerKey float64 `json:"bytes_per_key,omitempty"` // the store's own figure
 	DecisionUS  float64 `json:"decision_us"`             // median of one caller
-	ServerUS    float64 `json:"server_us,omitempty"`     // mean, by the server
+	ServerUS    float64 `json:"server_us,omitempty"`     // by the server, median of the rounds' means
 	NA          string  `json:"na,omitempty"`
 }
 
 // KeysPoint is a store in this process that holds so many keys of one event.
 type KeysPoint struct {
 	Keys int64 `json:"keys"`
-	// BytesPerKey is the growth of the live heap; below 1,000 keys, which do not show there, the store's
-	// own figure.
+	// BytesPerKey is the growth of the live heap, the store's unfilled room included; below 1,000 keys, which
+	// do not show there, the store's own figure.
 	BytesPerKey float64 `json:"bytes_per_key"`
 	DecisionNS  float64 `json:"decision_ns"` // median of rounds, of one caller
 	NA          string  `json:"na,omitempty"`
@@ -51,7 +51,7 @@ type CallersPoint struct {
 // Stall is how long another client waits while the expired events of one key are trimmed.
 type Stall struct {
 	Events    int64   `json:"events"`
-	LongestUS float64 `json:"longest_us"` // median of a few times
+	LongestUS float64 `json:"longest_us"` // the least of a few times
 	IdleUS    float64 `json:"idle_us"`    // the same with nothing to trim
 	NA        string  `json:"na,omitempty"`
 }
