@@ -10,7 +10,7 @@ import (
 
 const (
 	keysRounds = 5
-	keysEach   = 20_000 // decisions in a round
+	keysEach   = 10_000 // decisions in a round
 	heapKeys   = 1000   // fewer do not show in the heap
 )
 
