@@ -11,15 +11,15 @@ import (
 
 const (
 	boundaryPhases   = 3   // the worst of the known algorithms
-	boundaryRequests = 100 // about so many in a burst
+	boundaryRequests = 100 // in a burst, at most
 	phaseWindows     = 4   // from one phase to the next, so that they know nothing of each other
 	pointsInWindow   = 8
 )
 
 // boundaryStream is one client that meets a boundary in several phases, one after the other. The
 // moments are those at which something comes or expires.
-func boundaryStream(limit weir.Limit, requests int64) (events []trace.Event, moments []int64) {
-	window := limit.Window.Microseconds()
+func boundaryStream(limit weir.Limit) (events []trace.Event, moments []int64) {
+	window, requests := limit.Window.Microseconds(), min(limit.Count, boundaryRequests)
 	add := func(at, requests, count int64) {
 		for r := range requests {
 			cost := share(count, r+1, requests) - share(count, r, requests)
@@ -41,17 +41,9 @@ func boundaryStream(limit weir.Limit, requests int64) (events []trace.Event, mom
 // measureBoundary finds what is admitted over time. Where a log cannot take bursts so large there are no
 // points.
 func measureBoundary(ctx context.Context, p pair) ([]BoundaryPoint, error) {
-	limiter, err := weir.New(p.algorithm, p.limit, p.backend.Store, nil)
-	if err != nil {
-		return nil, err
-	}
-	requests := min(p.limit.Count, boundaryRequests)
-	if most := limiter.Plan().MaxCost; most > 0 {
-		requests = min(max(requests, (p.limit.Count+most-1)/most), burstRequests)
-	}
-	events, moments := boundaryStream(p.limit, requests)
+	events, moments := boundaryStream(p.limit)
 	var decided []boundaryDecision
-	_, err = decide(ctx, p, events, func(e trace.Event, d weir.Decision) error {
+	_, err := decide(ctx, p, events, func(e trace.Event, d weir.Decision) error {
 		one := boundaryDecision{at: e.Time, asked: e.Cost}
 		if d.Allowed {
 			one.admitted = e.Cost
