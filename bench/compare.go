@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Compare measures every algorithm on every backend: memory, then precision, then throughput, one
-// pair at a time. What a store cannot run is listed as unsupported.
+// Compare measures every algorithm on every backend: memory, then precision, cost, growth
+// where asked for, then throughput, one pair at a time. What a store cannot run is listed as unsupported.
 //
 // An error is about the configuration alone; then nothing was measured. Where a pair fails, because
 // its server died or, being shared, has grown too much, the error stands in its result, the others go
@@ -17,7 +17,6 @@ func Compare(ctx context.Context, config Config, progress Progress) (*Results, e
 	if err != nil {
 		return nil, err
 	}
-	r := &run{config: c, progress: progress}
 	res := &Results{
 		Version: ResultsVersion, Environment: environment(ctx, c),
 		Limit: NewLimitInfo(c.Limit), Clients: c.Clients,
@@ -29,6 +28,7 @@ func Compare(ctx context.Context, config Config, progress Progress) (*Results, e
 			Bad: t.Bad, Backward: t.Backward, ResolutionUS: t.Resolution.Microseconds(),
 		}
 	}
+	r := &run{config: c, progress: progress, results: res}
 	for _, p := range pairs(c.Algorithms, c.Backends, c.Limit) {
 		described, err := p.describe()
 		if err != nil {
@@ -37,9 +37,7 @@ func Compare(ctx context.Context, config Config, progress Progress) (*Results, e
 		r.entries = append(r.entries, &entry{pair: p, Result: described})
 	}
 	r.measure(ctx)
-	for _, e := range r.entries {
-		res.Results = append(res.Results, e.Result)
-	}
+	res = r.all()
 	res.Incomplete = r.incomplete()
 	return res, nil
 }

@@ -69,12 +69,12 @@ func TestMetersOnRealServers(t *testing.T) {
 		Limit: limit(t, "10/1s"), Clients: 1000, Scenarios: []bench.Scenario{},
 	}), func(what string, done, total int) {
 		require.Equal(t, len(told), done)
-		require.Equal(t, 5*(2+1+2*2), total, "two numbers of events, a warm-up, two repetitions of two levels")
+		require.Equal(t, 5*(2+2+1+2*2), total, "two numbers of events, boundary and cost, a warm-up, two repetitions of two levels")
 		told = append(told, what)
 	})
 	require.NoError(t, err)
 	require.Empty(t, r.Incomplete)
-	require.Len(t, told, 5*(2+1+2*2))
+	require.Len(t, told, 5*(2+2+1+2*2))
 	require.Equal(t, []string{
 		"gcra on memory:: memory after 1 events", "sliding-log on memory:: memory after 1 events", "gcra on redis:private: memory after 1 events",
 	}, told[:3])

@@ -27,6 +27,13 @@ type Config struct {
 	Keys        int           // keys of the closed loop; default 5,000
 	Repetitions int           // of the closed loop, per pair and level; default 3
 	Interval    time.Duration // of one repetition; default 100 ms
+
+	Growth *GrowthConfig // how cost grows, stalls and the open loop; nil: not measured
+
+	// Checkpoint, if not nil, is called after each piece of work but the last, from the goroutine that measures.
+	// soFar returns what has been measured; what it returns is to be used before Checkpoint returns.
+	// Whoever keeps it loses little where a run is killed.
+	Checkpoint func(soFar func() *Results)
 }
 
 // DefaultEvents returns the numbers of events at which memory is measured. Redis keeps up to 128
@@ -62,7 +69,15 @@ func (c Config) complete() (Config, error) {
 			return c, fieldError("Config.Events", n, fmt.Sprintf("1 to %d", maxMemoryEvents))
 		}
 	}
-	for _, n := range c.Callers {
+	levels := c.Callers
+	if c.Growth != nil {
+		var err error
+		if c.Growth, err = c.Growth.complete(); err != nil {
+			return c, err
+		}
+		levels = append(levels[:len(levels):len(levels)], c.Growth.Callers...)
+	}
+	for _, n := range levels {
 		if n < 1 || n > maxCallers {
 			return c, fieldError("Config.Callers", n, fmt.Sprintf("1 to %d", maxCallers))
 		}

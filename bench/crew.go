@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/weirlimits/weir"
+	"github.com/weirlimits/weir/store"
 )
 
 // crewSize is how many workers decide in simulated time, each one request after the other.
@@ -27,19 +28,23 @@ func newCrew(ctx context.Context, p pair, size int) (crew, error) {
 	c := make(crew, size)
 	prefix := p.backend.NewPrefix()
 	for i := range c {
-		w := &worker{now: simulatedStart(p.limit.Window)}
 		var err error
-		w.limiter, err = weir.New(p.algorithm, p.limit, p.backend.Store, &weir.Options{
-			Prefix: prefix,
-			Clock:  func() time.Time { return time.UnixMicro(w.now) },
-		})
-		if err != nil {
+		if c[i], err = newWorker(p, p.backend.Store, prefix); err != nil {
 			return nil, err
 		}
-		c[i] = w
 	}
 	_, err := c[0].limiter.Peek(ctx, "first")
 	return c, err
+}
+
+func newWorker(p pair, st store.Store, prefix string) (*worker, error) {
+	w := &worker{now: simulatedStart(p.limit.Window)}
+	var err error
+	w.limiter, err = weir.New(p.algorithm, p.limit, st, &weir.Options{
+		Prefix: prefix,
+		Clock:  func() time.Time { return time.UnixMicro(w.now) },
+	})
+	return w, err
 }
 
 // take decides one request at a time in microseconds.

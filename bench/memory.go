@@ -58,9 +58,8 @@ func measureMemory(ctx context.Context, p pair, n int64) (Memory, error) {
 		p.limit.Count++ // the companion's event weighs until the window's end
 		c, err = newCrew(ctx, p, memoryCrew(p.backend.Kind))
 	}
-	var field *weir.FieldError
-	if errors.As(err, &field) {
-		m.NA = field.Field + " " + field.Value + " for " + p.limit.String()
+	if text, ok := noRoom(err, p.limit); ok {
+		m.NA = text
 		return m, nil
 	}
 	if err != nil {
@@ -140,14 +139,19 @@ func (f *filler) sample(ctx context.Context, m *Memory, use schedule) error {
 // do, so that whoever keeps it is charged for it.
 func memoryKey(i int) string { return fmt.Sprintf("client-%09d", i) }
 
-// size sums the store's own figures for all that belongs to a key.
-func (f *filler) size(ctx context.Context, i int) (sum int64, err error) {
-	footprint, ok := f.pair.backend.Store.(store.Footprint)
+// size is the store's own figure for all that belongs to the i-th key.
+func (f *filler) size(ctx context.Context, i int) (int64, error) {
+	return sizeOf(ctx, f.pair.backend.Store, f.crew[0].limiter, memoryKey(i))
+}
+
+// sizeOf sums the store's own figures for all that belongs to a key; zero where it has none.
+func sizeOf(ctx context.Context, st store.Store, l *weir.Weir, key string) (sum int64, err error) {
+	footprint, ok := st.(store.Footprint)
 	if !ok {
 		return 0, nil
 	}
-	for _, key := range f.crew[0].limiter.Keys(memoryKey(i)) {
-		size, err := footprint.Size(ctx, key)
+	for _, name := range l.Keys(key) {
+		size, err := footprint.Size(ctx, name)
 		if err != nil {
 			return 0, err
 		}

@@ -93,6 +93,11 @@ type Result struct {
 	Precision   map[string]Precision `json:"precision,omitempty"`    // by scenario
 	Memory      []Memory             `json:"memory,omitempty"`
 	Throughput  []Throughput         `json:"throughput,omitempty"`
+	Cost        *Cost                `json:"cost,omitempty"`
+	Growth      *Growth              `json:"growth,omitempty"`
+	Stall       *Stall               `json:"stall,omitempty"`
+	Boundary    []BoundaryPoint      `json:"boundary,omitempty"` // at most 200
+	OpenLoop    []OpenLoop           `json:"open_loop,omitempty"`
 	Error       string               `json:"error,omitempty"` // what ended the measuring of this pair
 }
 

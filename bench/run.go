@@ -3,16 +3,16 @@ package bench
 import (
 	"context"
 	"fmt"
-	"slices"
 )
 
 // run is a comparison under way.
 type run struct {
 	config   Config
 	progress Progress
+	results  *Results // all but what each pair measured
 	entries  []*entry
+	pieces   []piece
 	done     int
-	total    int
 	stopped  string // why no more is measured
 }
 
@@ -22,60 +22,101 @@ type entry struct {
 	loop *loop
 }
 
+// piece is one piece of work for a pair.
+type piece struct {
+	entry *entry
+	what  string
+	do    func(ctx context.Context) error
+}
+
+func (p piece) String() string { return p.entry.pair.String() + ": " + p.what }
+
+// add adds a piece to the work, unless the pair cannot run.
+func (r *run) add(e *entry, what string, do func(ctx context.Context) error) {
+	if e.alive() {
+		r.pieces = append(r.pieces, piece{entry: e, what: what, do: do})
+	}
+}
+
 // alive reports whether there is still something to measure.
 func (e *entry) alive() bool { return e.Unsupported == nil && e.Error == "" }
 
-func (r *run) measure(ctx context.Context) {
-	c := r.config
-	loops := 0
-	if len(c.Callers) > 0 {
-		loops = 1 + len(c.Callers)*c.Repetitions // the warm-up, then the repetitions
-	}
-	for _, e := range r.entries {
-		if !e.alive() {
-			continue
-		}
-		r.total += len(c.Scenarios) + len(c.Events)
-		if !e.standIn() {
-			r.total += loops
-		}
-	}
-	r.memory(ctx) // first: later there are many connections, whose buffers come and go
-	r.precision(ctx)
-	r.throughput(ctx)
-}
-
 func (e *entry) standIn() bool { return e.backend.StandIn != "" }
 
-// piece does one piece of work for a pair, unless the run or the pair has ended.
-func (r *run) piece(ctx context.Context, e *entry, what string, do func() error) {
-	if r.stopped != "" || !e.alive() {
-		return
+func (r *run) measure(ctx context.Context) {
+	r.addMemory() // first: later there are many connections, whose buffers come and go
+	r.addPrecision()
+	r.addCost()
+	r.addGrowth()
+	r.addThroughput()
+	for i, p := range r.pieces {
+		if r.stopped != "" {
+			return
+		}
+		if !p.entry.alive() {
+			continue
+		}
+		r.piece(ctx, p)
+		if save := r.config.Checkpoint; save != nil && i+1 < len(r.pieces) {
+			save(func() *Results { return r.soFar(i + 1) })
+		}
 	}
+}
+
+// piece does one piece of work.
+func (r *run) piece(ctx context.Context, p piece) {
 	if r.progress != nil {
-		r.progress(e.pair.String()+": "+what, r.done, r.total)
+		r.progress(p.String(), r.done, len(r.pieces))
 	}
 	r.done++
 	err := ctx.Err()
 	if err == nil {
-		err = e.backend.GuardMemory(ctx)
+		err = p.entry.backend.GuardMemory(ctx)
 	}
 	if err == nil {
-		err = do()
+		err = p.do(ctx)
 	}
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
-		r.stopped = fmt.Sprintf("%v during %s", context.Cause(ctx), e.pair.String()+": "+what)
+		r.stopped = fmt.Sprintf("%v during %s", context.Cause(ctx), p)
 	default:
-		e.Error = fmt.Sprintf("%s: %v", what, err)
+		p.entry.Error = fmt.Sprintf("%s: %v", p.what, err)
 	}
 }
 
-func (r *run) precision(ctx context.Context) {
+// soFar returns what was measured by the first n pieces, as those who find it will have to read it: the
+// run did not come to its end.
+func (r *run) soFar(n int) *Results {
+	res := r.all()
+	res.Incomplete = fmt.Sprintf("it was ended, or still goes on: of %d measurements %d are here, and those from %s on are missing",
+		len(r.pieces), n, r.pieces[n])
+	return res
+}
+
+// all returns what was measured.
+func (r *run) all() *Results {
+	res := *r.results
+	for _, e := range r.entries {
+		one := e.Result
+		one.Throughput = e.throughput(r.config.Callers)
+		if callers := e.callersPoints(r.config.Growth); callers != nil {
+			growth := Growth{}
+			if one.Growth != nil {
+				growth = *one.Growth
+			}
+			growth.Callers = callers
+			one.Growth = &growth
+		}
+		res.Results = append(res.Results, one)
+	}
+	return &res
+}
+
+func (r *run) addPrecision() {
 	for _, s := range r.config.Scenarios {
 		for _, e := range r.entries {
-			r.piece(ctx, e, s.Name, func() error {
+			r.add(e, s.Name, func(ctx context.Context) error {
 				p, err := measurePrecision(ctx, e.pair, s.Events)
 				if err != nil {
 					return err
@@ -90,10 +131,10 @@ func (r *run) precision(ctx context.Context) {
 	}
 }
 
-func (r *run) memory(ctx context.Context) {
+func (r *run) addMemory() {
 	for _, n := range r.config.Events {
 		for _, e := range r.entries {
-			r.piece(ctx, e, fmt.Sprintf("memory after %d events", n), func() error {
+			r.add(e, fmt.Sprintf("memory after %d events", n), func(ctx context.Context) error {
 				m, err := measureMemory(ctx, e.pair, n)
 				if err != nil {
 					return err
@@ -106,53 +147,19 @@ func (r *run) memory(ctx context.Context) {
 	}
 }
 
-// throughput interleaves the repetitions, so that what changes on the machine meanwhile meets all
-// pairs alike.
-func (r *run) throughput(ctx context.Context) {
-	c := r.config
-	if len(c.Callers) == 0 {
-		return
-	}
-	keys := make([]string, c.Keys)
-	for i := range keys {
-		keys[i] = memoryKey(i)
-	}
+// addCost measures what is the same for each decision, and what comes through at a boundary.
+func (r *run) addCost() {
 	for _, e := range r.entries {
-		if e.standIn() {
-			continue
-		}
-		r.piece(ctx, e, "warming up", func() (err error) {
-			e.loop, err = newLoop(ctx, e.pair, keys)
+		r.add(e, "boundary", func(ctx context.Context) (err error) {
+			e.Boundary, err = measureBoundary(ctx, e.pair)
+			return err
+		})
+		r.add(e, "cost of a decision", func(ctx context.Context) error {
+			c, err := measureCost(ctx, e.pair)
+			if err == nil {
+				e.Cost = &c
+			}
 			return err
 		})
 	}
-	callers := newCallers(slices.Max(c.Callers), c.Keys)
-	for range c.Repetitions {
-		for _, n := range c.Callers {
-			for _, e := range r.entries {
-				if e.loop == nil {
-					continue
-				}
-				r.piece(ctx, e, fmt.Sprintf("throughput of %d callers", n), func() error {
-					return e.loop.repeat(ctx, callers[:n], c.Interval)
-				})
-			}
-		}
-	}
-	for _, e := range r.entries {
-		e.Throughput = e.throughput(c.Callers)
-	}
-}
-
-// throughput returns what was measured at each level.
-func (e *entry) throughput(levels []int) (all []Throughput) {
-	for _, n := range levels {
-		switch {
-		case e.standIn() && e.alive():
-			all = append(all, Throughput{Callers: n, NA: StandIn})
-		case e.loop != nil && e.loop.levels[n] != nil:
-			all = append(all, e.loop.levels[n].result(n))
-		}
-	}
-	return all
 }

@@ -20,12 +20,18 @@ func spreadSchedule(events int64, window time.Duration) schedule {
 	return schedule{requests: events, events: events, window: window.Microseconds()}
 }
 
-// bulkSchedule asks for the events in as few requests as the limiter takes.
-func bulkSchedule(events int64, l *weir.Weir) schedule {
+// mostAtOnce is the largest cost that the limiter takes and may admit.
+func mostAtOnce(l *weir.Weir) int64 {
 	most := l.Capacity()
 	if n := l.Plan().MaxCost; n > 0 {
 		most = min(most, n)
 	}
+	return most
+}
+
+// bulkSchedule asks for the events in as few requests as the limiter takes.
+func bulkSchedule(events int64, l *weir.Weir) schedule {
+	most := mostAtOnce(l)
 	return schedule{
 		requests: (events + most - 1) / most, events: events, window: l.Limit().Window.Microseconds(),
 	}

@@ -125,11 +125,11 @@ func (c *caller) reset() {
 // it wait, and the few that have a processor would be alone for the whole repetition.
 const yieldEvery = 32
 
-// loop sends requests until end, for the keys from first to the one before after, and returns where it
-// goes on.
+// loop sends requests until end, one at least, for the keys from first to the one before after, and returns
+// where it goes on.
 func (c *caller) loop(ctx context.Context, l *loop, at, first, after int, end time.Time) (int, error) {
 	last := time.Now()
-	for last.Before(end) {
+	for c.decisions == 0 || last.Before(end) {
 		d, err := l.limiter.Take(ctx, l.keys[at], 1)
 		if err != nil {
 			return at, err

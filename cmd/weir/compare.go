@@ -16,14 +16,19 @@ import (
 )
 
 const compareHelp = `Compare measures all that can run: precision in simulated time against an exact oracle, memory
-per key as the server counts it, throughput and latency of a closed loop.
+per key as the server counts it, what a decision costs the server, throughput and latency of a closed
+loop. --growth also shows how the cost grows: with the events of a key up to 100,000, the keys of a store
+in this process up to 1,000,000, the callers up to 512, and the rate of an open loop; and how long others wait
+while 100,000 expired events of one key are trimmed. With all stores that takes some minutes.
 
 A run writes its numbers once (-o run.json); weir report renders them in any form. Embedded stand-ins
-show what an algorithm decides; their speed and bytes would mean nothing and read "n/a (stand-in)".`
+show what an algorithm decides; their speed and bytes would mean nothing and read "n/a (stand-in)".
+While a run goes on, -o run.json holds what is measured already, and says so.`
 
 const compareExamples = `  weir compare --quick
   weir compare --store redis://localhost:6379/0 --algorithm gcra --algorithm sliding-log -o run.json -o run.html
   weir compare --trace access.log.gz --match 'POST /login' --limit 5/min --clients 1000000
+  weir compare --growth -o growth.json -o growth.html
   weir compare --fail-if 'max_in_window>20'`
 
 // compareCommand is weir compare and its flags.
@@ -32,6 +37,7 @@ type compareCommand struct {
 	traffic traffic
 	clients int64
 	quick   bool
+	growth  bool
 }
 
 func newCompareCommand(c *common) *cobra.Command {
@@ -48,6 +54,7 @@ func newCompareCommand(c *common) *cobra.Command {
 	v.traffic.register(cmd)
 	cmd.Flags().Int64Var(&v.clients, "clients", 0, "also total the memory of `N` clients")
 	cmd.Flags().BoolVar(&v.quick, "quick", false, "measure less: up to 100 events per key, short repetitions")
+	cmd.Flags().BoolVar(&v.growth, "growth", false, "also measure how cost grows with events, keys and callers, and stalls; takes minutes")
 	return cmd
 }
 
@@ -72,7 +79,13 @@ func (v *compareCommand) run(cmd *cobra.Command) error {
 	} else if f := v.traffic.idle(cmd); f != "" {
 		return &weir.FieldError{Field: "--" + f, Value: "given without --trace", Want: "--trace FILE with it"}
 	}
-	callers := slices.Max(bench.DefaultCallers())
+	levels := bench.DefaultCallers()
+	if v.growth {
+		config.Growth = &bench.GrowthConfig{}
+		levels = append(levels, bench.DefaultGrowthCallers()...)
+	}
+	config.Checkpoint = v.keeper()
+	callers := slices.Max(levels)
 	return v.withBackends(cmd.Context(), &backend.Options{Callers: callers}, func(b backends) error {
 		config.Backends, config.Flags = b, v.again(cmd, b)
 		return v.compare(cmd.Context(), config)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -30,7 +31,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"refused": refused, "wide": wide, "binary": binary,
+			"refused": refused, "wide": wide, "binary": binary, "await": await,
 		},
 	})
 }
@@ -84,4 +85,19 @@ func binary(ts *testscript.TestScript, _ bool, args []string) {
 		data[i] = byte(i * 7)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o600))
+}
+
+// await is "await FILE": waits until a program in the background has written it.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await FILE")
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("no %s within a minute", args[0])
+		}
+	}
 }

@@ -61,7 +61,7 @@ func (c *common) writeOutputs(render func(b *bytes.Buffer, format string) error)
 		var b bytes.Buffer
 		err := render(&b, ending(path)[1:])
 		if err == nil {
-			err = os.WriteFile(path, b.Bytes(), 0o644)
+			err = replaceFile(path, b.Bytes())
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("weir: -o: %w", err))

@@ -88,6 +88,8 @@ type house interface {
 	calls(ctx context.Context) (int64, error)
 	// memory returns the bytes in use and the most there may be, zero for no such bound.
 	memory(ctx context.Context) (used, most int64, err error)
+	// usage reads the server's statistics.
+	usage(ctx context.Context) (reading, error)
 	// cleanup deletes the keys that begin with prefix and returns how many.
 	cleanup(ctx context.Context, prefix string) (int, error)
 	// close closes what the store does not.

@@ -21,6 +21,7 @@ type keyRecord struct {
 	// settled is when, in Unix nanoseconds, the last call that its caller gave up will
 	// have ended: such a call may still write.
 	settled atomic.Int64
+	beside  atomic.Int64 // keys that one get asked for, beyond the first
 }
 
 func newKeyRecord(prefix string, st *memcache.Store) *keyRecord {
@@ -147,6 +148,9 @@ func (r *recorder) Add(ctx context.Context, key string, delta int64, ttl time.Du
 }
 
 func (r *recorder) Read(ctx context.Context, keys ...string) ([]int64, error) {
+	if len(keys) > 1 {
+		r.record.beside.Add(int64(len(keys) - 1))
+	}
 	return r.inner.Read(ctx, keys...)
 }
 
