@@ -87,10 +87,12 @@ func unknownFormat(format string) error {
 // page is a report before it is known how it will look.
 type page struct {
 	title    string
+	lead     string // the answer, in one paragraph
 	warnings []string
-	subject  []fact // what was measured
-	origin   []fact // with what, where and when
-	command  string // makes the run again; empty if unknown
+	subject  []fact  // what was measured
+	origin   []fact  // with what, where and when
+	command  string  // makes the run again; empty if unknown
+	charts   []chart // only HTML has them
 	grids    []grid
 	legend   []string
 }
@@ -101,19 +103,21 @@ type fact struct{ Name, Value string }
 func newPage(r *bench.Results, detail bool) page {
 	p := page{
 		title:    "Rate-limit algorithms at " + r.Limit.Text,
+		lead:     lead(r),
 		warnings: warnings(r),
 		subject:  subject(r),
 		origin:   origin(r),
 		command:  command(r.Environment.Flags),
+		charts:   charts(r),
 		grids:    grids(r, detail),
 		legend:   legend(r),
 	}
 	return p.printable()
 }
 
-// printable takes out of the page what could drive a terminal. The grids hold nothing such.
+// printable takes out of the page what could drive a terminal. The grids and charts hold nothing such.
 func (p page) printable() page {
-	p.title, p.command = printable(p.title), printable(p.command)
+	p.title, p.lead, p.command = printable(p.title), printable(p.lead), printable(p.command)
 	for i := range p.warnings {
 		p.warnings[i] = printable(p.warnings[i])
 	}
