@@ -12,7 +12,7 @@ import (
 // one panel.
 func boundaryChart(r *bench.Results) chart {
 	c := chart{
-		ID: "boundary", Table: "boundary",
+		ID: "boundary-chart", Table: "boundary",
 		Title: "A burst over a boundary: how many requests of the window that ends there were admitted, over time. Dashed: the limit.",
 		Picture: picture{
 			Kind: stepsKind, X: axis{Title: "time, in windows", Unit: timesUnit}, Y: axis{Title: "admitted in a window", Unit: countUnit},

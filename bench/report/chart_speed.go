@@ -113,16 +113,27 @@ func latencyChart(r *bench.Results) chart {
 		return points, ""
 	})
 	c.Picture.ownScales(c.Picture.X, xOf, ownX)
-	var all []string
-	for _, p := range c.Picture.Panels {
-		if low, high, n := ends(p, nth(1), xOf); n > 1 {
-			all = append(all, fmt.Sprintf("%s (%s) to %s (%s) on %s", low.at.Text, low.name, high.at.Text, high.name, p.Title))
-		} else if n == 1 {
-			all = append(all, fmt.Sprintf("%s (%s) on %s", low.at.Text, low.name, p.Title))
-		}
-	}
-	c.Finding = "One decision in a hundred takes longer than " + list(all) + "."
+	c.Finding = "One decision in a hundred takes longer than " + fromTo(c.Picture.Panels, nth(1), xOf) + "."
 	return c
+}
+
+// fromTo tells of each panel the lowest and the highest time, and whose they are.
+func fromTo(panels []panel, pick func(series) (point, bool), value func(point) float64) string {
+	var all []string
+	for _, p := range panels {
+		low, high, n := ends(p, pick, value)
+		from, to := micros(value(low.at)), micros(value(high.at))
+		switch {
+		case n == 0:
+			continue
+		case n > 1 && from != to:
+			from += fmt.Sprintf(" (%s) to %s (%s)", low.name, to, high.name)
+		case n == 1:
+			from += " (" + low.name + ")"
+		}
+		all = append(all, from+" on "+p.Title)
+	}
+	return list(all)
 }
 
 func openChart(r *bench.Results) chart {
@@ -145,16 +156,6 @@ func openChart(r *bench.Results) chart {
 	})
 	c.Picture.X.span(c.Picture.Panels, false, xOf)
 	c.Picture.ownScales(c.Picture.Y, yOf, ownY)
-	var all []string
-	for _, p := range c.Picture.Panels {
-		if low, high, n := ends(p, last, yOf); n > 0 {
-			text := fmt.Sprintf("%s (%s)", micros(low.at.Y), low.name)
-			if n > 1 {
-				text += fmt.Sprintf(" to %s (%s)", micros(high.at.Y), high.name)
-			}
-			all = append(all, text+" on "+p.Title)
-		}
-	}
-	c.Finding = "At the highest rate, 99 of 100 requests were answered within " + list(all) + "."
+	c.Finding = "At the highest rate, 99 of 100 requests were answered within " + fromTo(c.Picture.Panels, last, yOf) + "."
 	return c
 }

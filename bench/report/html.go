@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
+	"slices"
 	"strings"
 )
 
@@ -22,18 +23,11 @@ var (
 	chartLibrary string
 )
 
-var (
-	pageTemplate       = parseTemplate("page.html.tmpl", "charts.html.tmpl")
-	differenceTemplate = parseTemplate("difference.html.tmpl")
-)
-
-func parseTemplate(names ...string) *template.Template {
-	return template.Must(template.New(names[0]).Funcs(template.FuncMap{
-		"style":      func() template.CSS { return template.CSS(pageStyle) },
-		"sortScript": func() template.JS { return template.JS(sortScript) },
-		"markOf":     markOf,
-	}).ParseFS(templateFiles, append(names, "frame.html.tmpl")...))
-}
+var pageTemplate = template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{
+	"style":      func() template.CSS { return template.CSS(pageStyle) },
+	"sortScript": func() template.JS { return template.JS(sortScript) },
+	"markOf":     markOf,
+}).ParseFS(templateFiles, "*.html.tmpl"))
 
 // html writes one page that asks nothing of the network: it can be mailed or kept.
 func (p page) html(b *bytes.Buffer) error {
@@ -50,6 +44,11 @@ func (p page) html(b *bytes.Buffer) error {
 	}
 	for _, t := range p.grids {
 		v.Grids = append(v.Grids, newHTMLGrid(t))
+	}
+	for i, c := range v.Charts {
+		if !slices.ContainsFunc(p.grids, func(t grid) bool { return t.id == c.Table }) {
+			v.Charts[i].Table = ""
+		}
 	}
 	if len(p.charts) > 0 {
 		v.Library, v.Draw = template.JS(chartLibrary), template.JS(chartScript)
