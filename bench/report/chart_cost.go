@@ -16,7 +16,7 @@ func costChart(r *bench.Results, c chart, of func(bench.Cost) []point) chart {
 		case res.Cost.NA != "":
 			return nil, res.Cost.NA
 		}
-		return of(*res.Cost), ""
+		return of(*res.Cost), notTold
 	})
 	return c
 }

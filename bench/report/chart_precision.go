@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/weirlimits/weir/bench"
 )
@@ -13,21 +12,23 @@ import (
 func boundaryChart(r *bench.Results) chart {
 	c := chart{
 		ID: "boundary-chart", Table: "boundary",
-		Title: "A burst over a boundary: how many requests of the window that ends there were admitted, over time. Dashed: the limit.",
+		Title: "Bursts around a boundary: how many requests of the window that ends at each moment were admitted. Dashed: the limit.",
 		Picture: picture{
 			Kind: stepsKind, X: axis{Title: "time, in windows", Unit: timesUnit}, Y: axis{Title: "admitted in a window", Unit: countUnit},
-			Limit: float64(r.Limit.Count), Panels: boundaryPanels(r),
+			Limit: float64(r.Limit.Count),
 		},
 	}
-	panels := c.Picture.Panels
+	panels, names := boundaryPanels(r)
+	c.Picture.Panels = panels
 	c.Picture.X.span(panels, false, xOf)
 	c.Picture.Y.span(panels, false, yOf)
 	c.Picture.Y.Min, c.Picture.Y.Max = 0, max(c.Picture.Y.Max, float64(r.Limit.Count))*1.15
-	c.Finding = boundaryFinding(r.Limit.Count, panels)
+	c.Finding = boundaryFinding(r.Limit.Count, panels, names)
 	return c
 }
 
-func boundaryPanels(r *bench.Results) (panels []panel) {
+// boundaryPanels also returns the algorithms of each panel.
+func boundaryPanels(r *bench.Results) (panels []panel, names [][]string) {
 	look := looks(r)
 	type curve struct {
 		points []bench.BoundaryPoint
@@ -64,15 +65,16 @@ func boundaryPanels(r *bench.Results) (panels []panel) {
 			})
 		}
 		panels = append(panels, panel{Title: s.Name, Height: stepsHeight, Series: []series{s}})
+		names = append(names, c.names)
 	}
-	return panels
+	return panels, names
 }
 
-func boundaryFinding(limit int64, panels []panel) string {
+func boundaryFinding(limit int64, panels []panel, names [][]string) string {
 	var most float64
 	var worst string
 	var kept []string
-	for _, p := range panels {
+	for i, p := range panels {
 		var peak float64
 		for _, at := range p.Series[0].Points {
 			peak = max(peak, at.Y)
@@ -81,7 +83,7 @@ func boundaryFinding(limit int64, panels []panel) string {
 			most, worst = peak, p.Title
 		}
 		if peak <= float64(limit) {
-			kept = append(kept, p.Title)
+			kept = append(kept, names[i]...)
 		}
 	}
 	switch {
@@ -94,7 +96,7 @@ func boundaryFinding(limit int64, panels []panel) string {
 			worst, whole(int64(most)), times(most/float64(max(limit, 1))), whole(limit))
 	}
 	return fmt.Sprintf("%s let %s through in one window, %s the limit; %s kept to %s.",
-		worst, whole(int64(most)), times(most/float64(max(limit, 1))), strings.Join(kept, ", "), whole(limit))
+		worst, whole(int64(most)), times(most/float64(max(limit, 1))), list(kept), whole(limit))
 }
 
 const wrongChartID = "wrong-chart"

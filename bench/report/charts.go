@@ -156,6 +156,7 @@ func byStoreOf(r *bench.Results, rows bool, of func(bench.Result) ([]point, stri
 				}
 				points = []point{} // not null to charts.js
 			} else {
+				why = ""
 				found++
 			}
 			p.Series = append(p.Series, series{Name: printable(res.Algorithm), Look: look[res.Algorithm], NA: why, Points: points})

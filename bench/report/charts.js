@@ -161,7 +161,7 @@
     scatter(d, panel, w, h) {
       const grid = { left: 50, right: 12, top: 24, bottom: 42 };
       const x = scale(d.x, grid.left, w - grid.right), y = scale(d.y, h - grid.bottom, grid.top);
-      const points = panel.series.map((s) => ({ name: s.name, look: look(s.look), x: x(s.points[0].x), y: y(s.points[0].y) }));
+      const points = panel.series.map((s) => ({ name: cut(s.name, w * .45), look: look(s.look), x: x(s.points[0].x), y: y(s.points[0].y) }));
       const across = stops(d.x);
       return {
         ...base(grid), xAxis: hidden(d.x), yAxis: hidden(d.y),
