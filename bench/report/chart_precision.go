@@ -104,7 +104,7 @@ const wrongChartID = "wrong-chart"
 // wrongChart draws the share of wrong decisions in each scenario.
 func wrongChart(r *bench.Results) chart {
 	once := *r
-	once.Results = decidedAlike(r.Results)
+	once.Results = decidedAlike(r.Results, samePrecision)
 	look := looks(r)
 	c := chart{
 		ID: wrongChartID, Table: "wrong",

@@ -117,6 +117,35 @@ func TestChartsSayWhatIsMissing(t *testing.T) {
 	require.Contains(t, page, "Without figures: memcache:private: n/a (stand-in).")
 }
 
+func TestTablesOfCostAndGrowth(t *testing.T) {
+	text, err := render(full(), "text")
+	require.NoError(t, err)
+	require.Regexp(t, `fixed-window +│ redis:private +│ +1  │ +3\* │ +6us\* │ +150  │ +40\*\n`, text)
+	require.Regexp(t, `gcra +│ redis:private +│ +1  │ +5  │ +18us  │ +150  │ +120\n`, text)
+	require.Regexp(t, `fixed-window +│ redis:private │ 100,000 │ +20ms  │ +90us\n`, text)
+	require.Contains(t, text, "Growth with events: ")
+	require.Regexp(t, `sliding-log +│ where it runs │ +10\* │ +10  │ +20\n`, text)
+	_, stalls, _ := strings.Cut(text, "Stalls: ")
+	stalls, _, _ = strings.Cut(stalls, "\n\n")
+	require.NotContains(t, stalls, "memcache:private", "nothing of it was measured there")
+
+	csv, err := render(full(), "csv")
+	require.NoError(t, err)
+	for _, line := range []string{
+		"fixed-window,redis:private,cost,,cost_server_us,6,,",
+		"fixed-window,memcache:private,cost,,cost_trips,,,n/a (stand-in)",
+		"gcra,redis:private,stall,100000,stall_longest_us,6666.666666666667,,",
+		"gcra,redis:private,events,1000,events_decision_us,90,,",
+		"gcra,redis:private,events,1000,events_bytes_per_key,,,n/a (not told)",
+		"gcra,redis:private,keys,1000000,keys_decision_ns,31000,,",
+		"gcra,redis:private,callers,1,callers_per_second,20000,0.1,",
+		"gcra,redis:private,open,8000,open_p99_us,600,,",
+		"sliding-log,redis:private,boundary,,boundary_most,10,,",
+	} {
+		require.Contains(t, csv, line+"\n")
+	}
+}
+
 func TestNoChartsWithoutNumbers(t *testing.T) {
 	r := measured()
 	for i := range r.Results {

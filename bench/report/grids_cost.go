@@ -10,7 +10,7 @@ import (
 // cost is what one decision costs, beside its time.
 func cost(r *bench.Results) grid {
 	t := grid{id: "cost", title: "Cost of one decision, on average"}
-	if !slices.ContainsFunc(r.Results, func(res bench.Result) bool { return res.Cost != nil }) {
+	if r = measuring(r, func(res bench.Result) bool { return res.Cost != nil }); len(r.Results) == 0 {
 		return t
 	}
 	timed := slices.ContainsFunc(r.Results, func(res bench.Result) bool { return res.Cost != nil && res.Cost.ServerUS > 0 })
@@ -41,6 +41,15 @@ func cost(r *bench.Results) grid {
 	return t
 }
 
+// measuring returns a copy of the results without the stores on which something was not measured at all.
+func measuring(r *bench.Results, measured func(bench.Result) bool) *bench.Results {
+	some := *r
+	some.Results = slices.DeleteFunc(slices.Clone(r.Results), func(res bench.Result) bool {
+		return !slices.ContainsFunc(r.Results, func(other bench.Result) bool { return other.Store == res.Store && measured(other) })
+	})
+	return &some
+}
+
 // few prints a small mean: 1, 1.25.
 func few(v float64) string { return fmt.Sprintf("%.3g", v) }
 
@@ -49,7 +58,7 @@ func repeat(n int, c cell) []cell { return slices.Repeat([]cell{c}, n) }
 // stall is how long others wait for one decision.
 func stall(r *bench.Results) grid {
 	t := grid{id: "stall", title: "Stalls: the longest wait of others while one decision meets a large key"}
-	if !slices.ContainsFunc(r.Results, func(res bench.Result) bool { return res.Stall != nil }) {
+	if r = measuring(r, func(res bench.Result) bool { return res.Stall != nil }); len(r.Results) == 0 {
 		return t
 	}
 	t.groups = []group{{columns: []column{{title: "events"}, {title: "longest", better: lower}, {title: "when idle"}}}}
@@ -68,10 +77,11 @@ func stall(r *bench.Results) grid {
 
 // boundary sums up the burst over a boundary.
 func boundary(r *bench.Results) grid {
-	t := grid{id: "boundary", title: "Boundary: a burst on both sides of it"}
-	if !slices.ContainsFunc(r.Results, func(res bench.Result) bool { return len(res.Boundary) > 0 }) {
+	t := grid{id: "boundary", title: "Boundary: bursts around it", storeless: true}
+	if r = measuring(r, func(res bench.Result) bool { return len(res.Boundary) > 0 }); len(r.Results) == 0 {
 		return t
 	}
+	r.Results = decidedAlike(r.Results, func(a, b bench.Result) bool { return slices.Equal(a.Boundary, b.Boundary) })
 	t.groups = []group{{columns: []column{{title: "most in W", better: lower, enough: float64(r.Limit.Count)}, {title: "admitted"}, {title: "asked"}}}}
 	t.fill(r, func(res bench.Result) []cell {
 		if len(res.Boundary) == 0 {

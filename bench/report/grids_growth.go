@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/weirlimits/weir/bench"
 )
@@ -18,6 +19,7 @@ type growing[T any, K cmp.Ordered] struct {
 
 func (g growing[T, K]) grid(r *bench.Results, id, title string) grid {
 	t := grid{id: id, title: title}
+	r = measuring(r, func(res bench.Result) bool { return len(g.of(res)) > 0 })
 	sizes := distinct(r, g.of, g.size)
 	for _, k := range sizes {
 		t.groups = append(t.groups, group{title: g.title(k), columns: g.columns})
@@ -51,18 +53,26 @@ func growthOf[T any](of func(bench.Growth) []T) func(bench.Result) []T {
 }
 
 func growthEvents(r *bench.Results) grid {
+	of := growthOf(func(g bench.Growth) []bench.EventsPoint { return g.Events })
+	columns := []column{{title: "decision", better: lower}, {title: "server time", better: lower}}
+	timed := slices.ContainsFunc(r.Results, func(res bench.Result) bool {
+		return slices.ContainsFunc(of(res), func(p bench.EventsPoint) bool { return p.ServerUS > 0 })
+	})
+	if !timed {
+		columns = columns[:1]
+	}
 	return growing[bench.EventsPoint, int64]{
-		of:      growthOf(func(g bench.Growth) []bench.EventsPoint { return g.Events }),
+		of:      of,
 		size:    func(p bench.EventsPoint) int64 { return p.Events },
 		na:      func(p bench.EventsPoint) string { return p.NA },
 		title:   func(n int64) string { return plural(n, "event") },
-		columns: []column{{title: "decision", better: lower}, {title: "server time", better: lower}},
+		columns: columns,
 		cells: func(p bench.EventsPoint) []cell {
 			server := words(notTold)
 			if p.ServerUS > 0 {
 				server = number(micros(p.ServerUS), p.ServerUS)
 			}
-			return []cell{number(micros(p.DecisionUS), p.DecisionUS), server}
+			return []cell{number(micros(p.DecisionUS), p.DecisionUS), server}[:len(columns)]
 		},
 	}.grid(r, "events", "Growth with events: one decision as its key fills")
 }

@@ -203,7 +203,7 @@ func TestUnknownFormat(t *testing.T) {
 }
 
 func TestEveryFigureHasAMetric(t *testing.T) {
-	figures := report.Figures(measured())
+	figures := report.Figures(full())
 	require.NotEmpty(t, figures)
 	for _, f := range figures {
 		require.Contains(t, report.Metrics(), f.Metric)

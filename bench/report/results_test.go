@@ -80,7 +80,9 @@ func full() *bench.Results {
 	r := measured()
 	boundary := func(most int64) []bench.BoundaryPoint {
 		return []bench.BoundaryPoint{
-			{AtUS: 0}, {AtUS: 999_999, Asked: 10, Admitted: 10, InWindow: 10}, {AtUS: 1_000_000, Asked: 10, Admitted: most - 10, InWindow: most},
+			{AtUS: 0},
+			{AtUS: 999_999, Asked: 10, Admitted: 10, InWindow: 10},
+			{AtUS: 1_000_000, Asked: 10, Admitted: most - 10, InWindow: most},
 			{AtUS: 2_000_000},
 		}
 	}
