@@ -99,6 +99,84 @@ type Result struct {
 	Boundary    []BoundaryPoint      `json:"boundary,omitempty"` // at most 200
 	OpenLoop    []OpenLoop           `json:"open_loop,omitempty"`
 	Error       string               `json:"error,omitempty"` // what ended the measuring of this pair
+	Cost        *Cost                `json:"cost,omitempty"`
+	Growth      *Growth              `json:"growth,omitempty"`
+	Stall       *Stall               `json:"stall,omitempty"`
+	Boundary    []BoundaryPoint      `json:"boundary,omitempty"`
+	OpenLoop    []OpenLoop           `json:"open_loop,omitempty"`
+}
+
+// Cost is what one decision costs, on average.
+type Cost struct {
+	Trips     float64 `json:"trips"`
+	Commands  float64 `json:"commands"`
+	ServerUS  float64 `json:"server_us,omitempty"`
+	WireOut   float64 `json:"wire_out_bytes"`
+	WireIn    float64 `json:"wire_in_bytes"`
+	Decisions int64   `json:"decisions"`
+	NA        string  `json:"na,omitempty"`
+}
+
+// Growth is how the cost grows with what is asked of a limiter.
+type Growth struct {
+	Events  []EventsPoint  `json:"events,omitempty"`
+	Keys    []KeysPoint    `json:"keys,omitempty"`
+	Callers []CallersPoint `json:"callers,omitempty"`
+}
+
+// EventsPoint is a key that holds so many events.
+type EventsPoint struct {
+	Events      int64   `json:"events"`
+	BytesPerKey float64 `json:"bytes_per_key,omitempty"`
+	DecisionUS  float64 `json:"decision_us"`
+	ServerUS    float64 `json:"server_us,omitempty"`
+	NA          string  `json:"na,omitempty"`
+}
+
+// KeysPoint is a store that holds so many keys.
+type KeysPoint struct {
+	Keys        int64   `json:"keys"`
+	BytesPerKey float64 `json:"bytes_per_key"`
+	DecisionNS  float64 `json:"decision_ns"`
+	NA          string  `json:"na,omitempty"`
+}
+
+// CallersPoint is so many callers at once.
+type CallersPoint struct {
+	Callers   int     `json:"callers"`
+	PerSecond float64 `json:"per_second"`
+	P50US     float64 `json:"p50_us"`
+	P99US     float64 `json:"p99_us"`
+	Spread    float64 `json:"spread"`
+	NA        string  `json:"na,omitempty"`
+}
+
+// Stall is how long others wait while one decision touches a large key.
+type Stall struct {
+	Events    int64   `json:"events"`
+	LongestUS float64 `json:"longest_us"`
+	IdleUS    float64 `json:"idle_us"`
+	NA        string  `json:"na,omitempty"`
+}
+
+// BoundaryPoint is a moment of a burst over a boundary.
+type BoundaryPoint struct {
+	AtUS     int64 `json:"at_us"`
+	Asked    int64 `json:"asked"`
+	Admitted int64 `json:"admitted"`
+	InWindow int64 `json:"in_window"`
+}
+
+// OpenLoop is an open loop at a fixed rate.
+type OpenLoop struct {
+	Rate      float64 `json:"rate"`
+	Achieved  float64 `json:"achieved"`
+	P50US     float64 `json:"p50_us"`
+	P99US     float64 `json:"p99_us"`
+	P999US    float64 `json:"p999_us"`
+	MaxUS     float64 `json:"max_us"`
+	Decisions int64   `json:"decisions"`
+	NA        string  `json:"na,omitempty"`
 }
 
 // GuaranteeInfo is a declared worst case in JSON.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/weirlimits/weir/bench"
 )
@@ -18,12 +19,13 @@ type Difference struct {
 
 // Change is a figure of two runs. A side that has none says why.
 type Change struct {
-	Figure          // Value, Spread and NA are the new run's
-	Old     float64 `json:"old"`
-	OldNA   string  `json:"old_na,omitempty"`
-	Percent float64 `json:"percent"` // of the old value; 0 where that is 0
-	Within  bool    `json:"within"`  // the spreads overlap: the two cannot be told apart
-	oldSpr  float64
+	Figure            // Value, Spread and NA are the new run's
+	Old       float64 `json:"old"`
+	OldSpread float64 `json:"old_spread,omitempty"`
+	OldNA     string  `json:"old_na,omitempty"`
+	Percent   float64 `json:"percent"`           // of the old value; 0 where that is 0
+	Within    bool    `json:"within"`            // the spreads overlap: the two cannot be told apart
+	Verdict   string  `json:"verdict,omitempty"` // "better" or "worse", where one can tell and it matters which
 }
 
 // notThere is the NA of a figure that one of the runs lacks.
@@ -50,7 +52,9 @@ func Compare(older, newer *bench.Results, oldName, newName string) *Difference {
 			old = Figure{NA: notThere}
 		}
 		seen[keyOf(f)] = true
-		d.Changes = append(d.Changes, change(old, f))
+		c := change(old, f)
+		c.Verdict = c.verdict(newer.Limit.Count)
+		d.Changes = append(d.Changes, c)
 	}
 	for _, f := range was {
 		if !seen[keyOf(f)] {
@@ -63,18 +67,61 @@ func Compare(older, newer *bench.Results, oldName, newName string) *Difference {
 }
 
 func change(old, now Figure) Change {
-	c := Change{Figure: now, Old: old.Value, OldNA: old.NA, oldSpr: old.Spread}
+	c := Change{Figure: now, Old: old.Value, OldNA: old.NA, OldSpread: old.Spread}
 	if old.NA == "" && now.NA == "" {
 		if old.Value != 0 {
 			c.Percent = (now.Value - old.Value) / math.Abs(old.Value) * 100
 		}
-		c.Within = overlap(old.Value, old.Spread, now.Value, now.Spread)
+		c.Within = overlap(old.Value, old.Spread, now.Value, now.Spread) ||
+			now.Value != old.Value && sampledBytes(now.Metric) && math.Abs(c.Percent) < sampledPercent
 	}
 	return c
 }
 
+// sampledPercent is how well bytes per key repeat that are the growth of a server's or the process's count: they are
+// measured once, so they have no spread of their own.
+const sampledPercent = 1
+
+func sampledBytes(metric string) bool {
+	return strings.HasSuffix(metric, "bytes_per_key") || metric == "total_bytes"
+}
+
 // Equal reports whether both runs have the very same figure, or lack it for the same reason.
 func (c Change) Equal() bool { return c.NA == c.OldNA && c.Value == c.Old }
+
+// verdict tells which of two values is better. To admit even less than the limit in a window is not.
+func (c Change) verdict(limit int64) string {
+	if c.NA != "" || c.OldNA != "" || c.Within {
+		return ""
+	}
+	now, old := c.Value, c.Old
+	switch c.Metric {
+	case "max_in_window", "declared_max_in_window", "boundary_most":
+		now, old = max(now, float64(limit)), max(old, float64(limit))
+	case "max_over_limit":
+		now, old = max(now, 1), max(old, 1)
+	}
+	end := betterEnd(c.Metric)
+	switch {
+	case now == old || end == neither:
+		return ""
+	case (now < old) == (end == lower):
+		return "better"
+	}
+	return "worse"
+}
+
+// betterEnd tells which end of a metric is better.
+func betterEnd(metric string) better {
+	switch metric {
+	case "per_second", "callers_per_second", "open_achieved":
+		return higher
+	case "events", "keys", "allowed", "denied", "exact_admitted", "admitted_ratio", "boundary_admitted", "declared_calls",
+		"server_calls", "stall_idle_us":
+		return neither
+	}
+	return lower
+}
 
 // unlike names what makes two runs hard to compare.
 func unlike(older, newer *bench.Results) []string {

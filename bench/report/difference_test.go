@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weirlimits/weir/bench"
 	"github.com/weirlimits/weir/bench/report"
 )
 
@@ -22,7 +23,7 @@ func TestCompareWithItself(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, d.Render(&b, "text"))
 	require.NotContains(t, b.String(), "│", "there is nothing to list")
-	require.Regexp(t, `\d+ figures in all: \d+ the same`, b.String())
+	require.Regexp(t, `in all: (\d+) figures: (\d+) the same\.\n`, b.String())
 }
 
 func TestCompare(t *testing.T) {
@@ -64,20 +65,67 @@ func TestCompare(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, d.Render(&b, "text"))
 	require.Contains(t, b.String(), "! the limit differs: 10/1s, then 20/1s")
-	require.Regexp(t, `fixed-window +│ redis:private +│ max_in_window @ steady +│ +20 │ +15 │ +-25.0% │\n`, b.String())
-	require.Regexp(t, `fixed-window +│ redis:private +│ per_second @ 1 +│ +40123 │ +40500 │ +\+0.9% │ ~`, b.String())
+	text := b.String()
+	require.Regexp(t, `max_in_window: precision\n.*\n.*\n fixed-window +│ redis:private │ steady +│ +20  │ +15  │ -25.0% +│ better`, text)
+	require.Regexp(t, `fixed-window +│ redis:private │ 1 +│ +40,100 ±1%  │ +40,500 ±1%  │ +~  │`, text)
+	require.Regexp(t, `fixed-window +│ redis:private │ 64 +│ +120,000 ±1%  │ +241,000 ±1%  │ \+100.0%  │ better`, text)
+	require.Regexp(t, `in all: \d+ figures: \d+ the same, 1 within the spread, 2 better, \d+ in one run only\.`, text)
+	// Both runs have four pairs, of which two changed: the fourth root of 1.009 x 2.
+	require.Regexp(t, `geomean +│ all +│ +│ +[\d,]+  │ +[\d,]+  │ +\+19\.2%`, text)
 
 	b.Reset()
 	require.NoError(t, d.Render(&b, "csv"))
 	rows, err := csv.NewReader(&b).ReadAll()
 	require.NoError(t, err)
-	require.Contains(t, rows, []string{"fixed-window", "redis:private", "throughput", "64", "per_second", "120369", "0.02", "240738", "0.02", "100.00", "false", ""})
+	require.Contains(t, rows, []string{"fixed-window", "redis:private", "throughput", "64", "per_second", "120369", "0.02", "240738", "0.02", "100.00", "false", "better", ""})
 
 	b.Reset()
 	require.NoError(t, d.Render(&b, "json"))
 	var back report.Difference
 	require.NoError(t, json.Unmarshal(b.Bytes(), &back))
-	require.Len(t, back.Changes, len(d.Changes))
+	require.Equal(t, d.Changes, back.Changes)
+}
+
+func TestCompareTellsBetterFromWorse(t *testing.T) {
+	older, newer := measured(), measured()
+	set := func(r *bench.Results, most int64, bytes, perSecond float64) {
+		r.Results[0].Precision["steady"] = bench.Precision{Events: 400, MaxInWindow: most}
+		r.Results[0].Memory[1].BytesPerKey = bytes
+		r.Results[0].Throughput[1].PerSecond = perSecond
+	}
+	for _, c := range []struct {
+		metric   string
+		old, now float64
+		verdict  string
+		within   bool
+	}{
+		{"max_in_window", 20, 12, "better", false},
+		{"max_in_window", 12, 20, "worse", false},
+		{"max_in_window", 10, 7, "", false}, // less than the limit is no better
+		{"bytes_per_key", 100, 100.9, "", true},
+		{"bytes_per_key", 100, 102, "worse", false},
+		{"per_second", 1000, 1015, "", true},
+		{"per_second", 1000, 900, "worse", false},
+		{"per_second", 1000, 1100, "better", false},
+	} {
+		of := func(v float64, metric string, otherwise float64) float64 {
+			if c.metric == metric {
+				return v
+			}
+			return otherwise
+		}
+		set(older, int64(of(c.old, "max_in_window", 10)), of(c.old, "bytes_per_key", 50), of(c.old, "per_second", 50))
+		set(newer, int64(of(c.now, "max_in_window", 10)), of(c.now, "bytes_per_key", 50), of(c.now, "per_second", 50))
+		changed := 0
+		for _, got := range report.Compare(older, newer, "a", "b").Changes {
+			if got.Metric == c.metric && !got.Equal() {
+				changed++
+				require.Equal(t, c.verdict, got.Verdict, c)
+				require.Equal(t, c.within, got.Within, c)
+			}
+		}
+		require.Equal(t, 1, changed, c)
+	}
 }
 
 func TestCompareHostile(t *testing.T) {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/weirlimits/weir/bench"
@@ -10,65 +11,16 @@ import (
 type Figure struct {
 	Algorithm string  `json:"algorithm"`
 	Store     string  `json:"store"`
-	Measure   string  `json:"measure"` // "declared", "precision", "memory" or "throughput"
-	At        string  `json:"at"`      // the scenario, the events of a key, or the callers
+	Measure   string  `json:"measure"` // "declared", "precision", "boundary", "memory", "throughput", "cost", "stall", "events", "keys", "callers" or "open"
+	At        string  `json:"at"`      // the scenario, the events of a key, the keys, the callers, or the rate
 	Metric    string  `json:"metric"`
 	Value     float64 `json:"value"`
 	Spread    float64 `json:"spread,omitempty"` // (highest - lowest) / Value, where it was measured several times
 	NA        string  `json:"na,omitempty"`     // why there is no value
 }
 
-// metricOf is a metric of one measure and how a value of it is read.
-type metricOf[T any] struct {
-	name string
-	of   func(T) float64
-}
-
-var declaredMetrics = []metricOf[bench.Result]{
-	{"declared_max_in_window", func(r bench.Result) float64 { return float64(r.Guarantee.MaxInWindow) }},
-	{"declared_deficit", func(r bench.Result) float64 { return float64(r.Guarantee.Deficit) }},
-	{"trips", func(r bench.Result) float64 { return float64(r.Trips) }},
-	{"denied_trips", func(r bench.Result) float64 { return float64(r.DeniedTrips) }},
-}
-
-var precisionMetrics = []metricOf[bench.Precision]{
-	{"events", func(p bench.Precision) float64 { return float64(p.Events) }},
-	{"keys", func(p bench.Precision) float64 { return float64(p.Keys) }},
-	{"allowed", func(p bench.Precision) float64 { return float64(p.Allowed) }},
-	{"denied", func(p bench.Precision) float64 { return float64(p.Denied) }},
-	{"max_in_window", func(p bench.Precision) float64 { return float64(p.MaxInWindow) }},
-	{"max_over_limit", func(p bench.Precision) float64 { return p.MaxOverLimit }},
-	{"over_admitted", func(p bench.Precision) float64 { return float64(p.OverAdmitted) }},
-	{"false_denied", func(p bench.Precision) float64 { return float64(p.FalseDenied) }},
-	{"max_deficit", func(p bench.Precision) float64 { return float64(p.MaxDeficit) }},
-	{"wrong", func(p bench.Precision) float64 { return float64(p.Wrong) }},
-	{"wrong_share", func(p bench.Precision) float64 { return p.WrongShare }},
-	{"mean_error", func(p bench.Precision) float64 { return p.MeanError }},
-	{"exact_admitted", func(p bench.Precision) float64 { return float64(p.ExactAdmitted) }},
-	{"admitted_ratio", func(p bench.Precision) float64 { return p.AdmittedRatio }},
-	{"retry_error_mean_us", func(p bench.Precision) float64 { return p.RetryErrorMeanUS }},
-	{"retry_error_max_us", func(p bench.Precision) float64 { return float64(p.RetryErrorMaxUS) }},
-	{"server_calls", func(p bench.Precision) float64 { return float64(p.ServerCalls) }},
-	{"declared_calls", func(p bench.Precision) float64 { return float64(p.DeclaredCalls) }},
-}
-
-var memoryMetrics = []metricOf[bench.Memory]{
-	{"bytes_per_key", func(m bench.Memory) float64 { return m.BytesPerKey }},
-	{"key_bytes", func(m bench.Memory) float64 { return float64(m.KeyBytes) }},
-	{"total_bytes", func(m bench.Memory) float64 { return m.Total }},
-}
-
-var floorMetrics = []metricOf[bench.FloorPoint]{
-	{"floor_bytes", func(f bench.FloorPoint) float64 { return f.Bytes }},
-	{"floor_total_bytes", func(f bench.FloorPoint) float64 { return f.Total }},
-}
-
-var throughputMetrics = []metricOf[bench.Throughput]{
-	{"per_second", func(t bench.Throughput) float64 { return t.PerSecond }},
-	{"p50_us", func(t bench.Throughput) float64 { return t.P50US }},
-	{"p99_us", func(t bench.Throughput) float64 { return t.P99US }},
-	{"p999_us", func(t bench.Throughput) float64 { return t.P999US }},
-}
+// notTold is the NA of what a store does not tell.
+const notTold = "not told"
 
 // floorName stands in place of an algorithm for what no algorithm can undercut.
 const floorName = "floor (information)"
@@ -83,6 +35,13 @@ func Metrics() []string {
 	names = appendNames(names, memoryMetrics)
 	names = appendNames(names, throughputMetrics)
 	names = appendNames(names, floorMetrics)
+	names = appendNames(names, boundaryMetrics)
+	names = appendNames(names, costMetrics)
+	names = appendNames(names, stallMetrics)
+	names = appendNames(names, eventsMetrics)
+	names = appendNames(names, keysMetrics)
+	names = appendNames(names, callersMetrics)
+	names = appendNames(names, openMetrics)
 	return appendNames(names, declaredMetrics)
 }
 
@@ -124,6 +83,9 @@ func Figures(r *bench.Results) []Figure {
 			f.At, f.NA, f.Spread = strconv.Itoa(t.Callers), t.NA, t.Spread
 			all = appendFigures(all, f, t, throughputMetrics)
 		}
+		f.Spread = 0
+		all = append(all, costFigures(f, res)...)
+		all = append(all, growthFigures(f, res)...)
 	}
 	return append(all, floorFigures(r)...)
 }
@@ -141,13 +103,61 @@ func floorFigures(r *bench.Results) (all []Figure) {
 	return all
 }
 
+// costFigures are of the burst, of the cost and of the stall; f names whose.
+func costFigures(f Figure, res bench.Result) (all []Figure) {
+	if len(res.Boundary) > 0 {
+		f.Measure, f.At, f.NA = "boundary", "", ""
+		all = appendFigures(all, f, res.Boundary, boundaryMetrics)
+	}
+	if c := res.Cost; c != nil {
+		f.Measure, f.At, f.NA = "cost", "", c.NA
+		all = appendFigures(all, f, *c, costMetrics)
+	}
+	if s := res.Stall; s != nil {
+		f.Measure, f.At, f.NA = "stall", strconv.FormatInt(s.Events, 10), s.NA
+		all = appendFigures(all, f, *s, stallMetrics)
+	}
+	return all
+}
+
+// growthFigures are of what was measured at several sizes and rates; f names whose.
+func growthFigures(f Figure, res bench.Result) (all []Figure) {
+	if g := res.Growth; g != nil {
+		f.Measure = "events"
+		for _, p := range g.Events {
+			f.At, f.NA = strconv.FormatInt(p.Events, 10), p.NA
+			all = appendFigures(all, f, p, eventsMetrics)
+		}
+		f.Measure = "keys"
+		for _, p := range g.Keys {
+			f.At, f.NA = strconv.FormatInt(p.Keys, 10), p.NA
+			all = appendFigures(all, f, p, keysMetrics)
+		}
+		f.Measure = "callers"
+		for _, p := range g.Callers {
+			f.At, f.NA, f.Spread = strconv.Itoa(p.Callers), p.NA, p.Spread
+			all = appendFigures(all, f, p, callersMetrics)
+		}
+	}
+	f.Measure, f.Spread = "open", 0
+	for _, o := range res.OpenLoop {
+		f.At, f.NA = plain(o.Rate), o.NA
+		all = appendFigures(all, f, o, openMetrics)
+	}
+	return all
+}
+
 func appendFigures[T any](all []Figure, f Figure, from T, ms []metricOf[T]) []Figure {
 	for _, m := range ms {
-		f.Metric = m.name
-		if f.NA == "" {
-			f.Value = m.of(from)
+		one := f
+		one.Metric = m.name
+		if one.NA == "" {
+			one.Value = m.of(from)
 		}
-		all = append(all, f)
+		if math.IsNaN(one.Value) {
+			one.Value, one.NA = 0, notTold
+		}
+		all = append(all, one)
 	}
 	return all
 }

@@ -14,7 +14,10 @@ import (
 // columns that only a wide page has room for.
 func grids(r *bench.Results, detail bool) []grid {
 	var all []grid
-	for _, t := range []grid{summary(r), promises(r, detail), precision(r, detail), wrong(r), memory(r), throughput(r, detail)} {
+	for _, t := range []grid{
+		summary(r), promises(r, detail), precision(r, detail), wrong(r), boundary(r), memory(r), throughput(r, detail), cost(r), stall(r),
+		growthEvents(r), growthKeys(r), growthCallers(r), openLoop(r),
+	} {
 		if len(t.groups) == 0 || len(t.rows) == 0 {
 			continue
 		}
@@ -103,6 +106,16 @@ func promises(r *bench.Results, detail bool) grid {
 		return append(cells, number(trips, float64(res.Trips)))
 	})
 	return t
+}
+
+// serverOf is what a store ran on; empty if the run does not say.
+func serverOf(r *bench.Results, store string) string {
+	for _, s := range r.Environment.Servers {
+		if s.Store == store {
+			return s.Server
+		}
+	}
+	return ""
 }
 
 // classOf is what kind of backend a store is; empty if the run does not say.

@@ -56,7 +56,7 @@ func TestReplay(t *testing.T) {
 	for _, format := range []string{"md", "html"} {
 		page := render(format)
 		require.Contains(t, page, "dddd...", "all clients, none at full length")
-		require.Less(t, len(page), 100_000)
+		require.NotContains(t, page, strings.Repeat("d", 100))
 		require.NotContains(t, page, "<script>alert")
 	}
 }

@@ -37,7 +37,7 @@ const (
 // [weir.FieldError].
 //
 // A table that is wider than text may be goes on below itself. The HTML is one page
-// that asks nothing of the network. CSV has one line for each [Figure].
+// that asks nothing of the network, with charts of what the tables hold. CSV has one line for each [Figure].
 func Render(w io.Writer, r *bench.Results, format string, opts *Options) error {
 	switch format {
 	case formatJSON:
@@ -87,10 +87,12 @@ func unknownFormat(format string) error {
 // page is a report before it is known how it will look.
 type page struct {
 	title    string
+	lead     string // the answer, in one paragraph
 	warnings []string
-	subject  []fact // what was measured
-	origin   []fact // with what, where and when
-	command  string // makes the run again; empty if unknown
+	subject  []fact  // what was measured
+	origin   []fact  // with what, where and when
+	command  string  // makes the run again; empty if unknown
+	charts   []chart // only HTML has them
 	grids    []grid
 	legend   []string
 }
@@ -101,19 +103,21 @@ type fact struct{ Name, Value string }
 func newPage(r *bench.Results, detail bool) page {
 	p := page{
 		title:    "Rate-limit algorithms at " + r.Limit.Text,
+		lead:     lead(r),
 		warnings: warnings(r),
 		subject:  subject(r),
 		origin:   origin(r),
 		command:  command(r.Environment.Flags),
+		charts:   charts(r),
 		grids:    grids(r, detail),
 		legend:   legend(r),
 	}
 	return p.printable()
 }
 
-// printable takes out of the page what could drive a terminal. The grids hold nothing such.
+// printable takes out of the page what could drive a terminal. The grids and charts hold nothing such.
 func (p page) printable() page {
-	p.title, p.command = printable(p.title), printable(p.command)
+	p.title, p.lead, p.command = printable(p.title), printable(p.lead), printable(p.command)
 	for i := range p.warnings {
 		p.warnings[i] = printable(p.warnings[i])
 	}
@@ -170,7 +174,7 @@ const bestMark = "*"
 
 // legend explains only what the tables hold.
 func legend(r *bench.Results) []string {
-	var precise, counter, declared, evicts, racy, speed, shared, unsupported bool
+	var precise, counter, declared, evicts, racy, speed, cost, shared, unsupported bool
 	for _, res := range r.Results {
 		precise = precise || len(res.Precision) > 0
 		counter = counter || len(res.Precision) > 0 && strings.HasPrefix(res.Algorithm, counterName)
@@ -178,6 +182,7 @@ func legend(r *bench.Results) []string {
 		evicts = evicts || res.Guarantee != nil && res.Guarantee.Evicts
 		racy = racy || res.Exactness == racyExactness
 		speed = speed || len(res.Throughput) > 0
+		cost = cost || res.Cost != nil
 		shared = shared || slices.ContainsFunc(res.Memory, func(m bench.Memory) bool { return m.Shared })
 		unsupported = unsupported || len(res.Unsupported) > 0
 	}
@@ -193,6 +198,7 @@ func legend(r *bench.Results) []string {
 		{counter, counterLegend},
 		{len(r.Floor) > 0, floorLegend},
 		{speed, "spread: highest less lowest repetition, in parts of the median."},
+		{cost, "cost: what the server counted, divided by the decisions."},
 		{declared, "trips: round trips of an admitted request and, where they differ, after the slash those of a denied one."},
 		{evicts, "unless evicted: the store drops live keys when it is full, which voids any bound."},
 		{racy, "unless raced: not atomic, shown to fail; callers at once exceed the bound."},

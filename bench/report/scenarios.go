@@ -59,7 +59,7 @@ func byScenario(r *bench.Results, t grid, columns []column, cells func(bench.Pre
 		t.groups = append(t.groups, group{title: printable(s), columns: columns})
 	}
 	once := *r
-	once.Results = decidedAlike(r.Results)
+	once.Results = decidedAlike(r.Results, samePrecision)
 	t.fill(&once, func(res bench.Result) (all []cell) {
 		for _, s := range scenarios {
 			p, ok := res.Precision[s]
@@ -80,9 +80,8 @@ func byScenario(r *bench.Results, t grid, columns []column, cells func(bench.Pre
 // are, and what the others lack, is told with the promises.
 const everyStore = "where it runs"
 
-// decidedAlike puts one result in place of those of an algorithm that have the same figures on every
-// store that can run it.
-func decidedAlike(results []bench.Result) (all []bench.Result) {
+// decidedAlike puts one result in place of those of an algorithm that are the same on every store that can run it.
+func decidedAlike(results []bench.Result, same func(a, b bench.Result) bool) (all []bench.Result) {
 	several := slices.ContainsFunc(results, func(r bench.Result) bool { return r.Store != results[0].Store })
 	done := map[string]bool{}
 	for _, res := range results {
@@ -101,7 +100,7 @@ func decidedAlike(results []bench.Result) (all []bench.Result) {
 			}
 		}
 		differs := func(r bench.Result) bool {
-			return r.Error != "" || !maps.EqualFunc(r.Precision, ran[0].Precision, sameDecisions)
+			return r.Error != "" || !same(r, ran[0])
 		}
 		if len(ran) > 0 && several && !slices.ContainsFunc(ran, differs) {
 			ran[0].Store = everyStore
@@ -110,6 +109,10 @@ func decidedAlike(results []bench.Result) (all []bench.Result) {
 		all = append(all, own...)
 	}
 	return all
+}
+
+func samePrecision(a, b bench.Result) bool {
+	return maps.EqualFunc(a.Precision, b.Precision, sameDecisions)
 }
 
 // sameDecisions leaves the round trips out, which are the store's.

@@ -54,22 +54,34 @@ func summary(r *bench.Results) grid {
 	return t
 }
 
+// worst is how wrong an algorithm was over all scenarios.
+type worst struct {
+	most                int64 // admitted in any window
+	falseDenied, events int64
+}
+
+// denied is the share of all requests that were denied without need.
+func (w worst) denied() float64 { return float64(w.falseDenied) / float64(max(w.events, 1)) }
+
+func worstOf(scenarios map[string]bench.Precision) (w worst) {
+	for _, p := range scenarios {
+		if p.NA == "" {
+			w.most = max(w.most, p.MaxInWindow)
+			w.falseDenied += p.FalseDenied
+			w.events += p.Events
+		}
+	}
+	return w
+}
+
 // worstCells tell the most that any scenario saw admitted in a window, and the share of all requests that
 // were denied without need.
 func worstCells(scenarios map[string]bench.Precision) []cell {
-	var most, falseDenied, events int64
-	for _, p := range scenarios {
-		if p.NA == "" {
-			most = max(most, p.MaxInWindow)
-			falseDenied += p.FalseDenied
-			events += p.Events
-		}
-	}
-	if events == 0 {
+	w := worstOf(scenarios)
+	if w.events == 0 {
 		return make([]cell, 2)
 	}
-	part := float64(falseDenied) / float64(events)
-	return []cell{number(whole(most), float64(most)), number(share(part), part)}
+	return []cell{number(whole(w.most), float64(w.most)), number(share(w.denied()), w.denied())}
 }
 
 func memoryCell(res bench.Result, events int64) cell {
