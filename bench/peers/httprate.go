@@ -12,7 +12,7 @@ import (
 
 var chiHTTPRate = Entry{
 	Name: "httprate", Module: "github.com/go-chi/httprate", Algorithm: "two weighted windows",
-	Store: Memory, Cannot: []string{CannotReset, CannotClock},
+	Store: Memory, Cannot: []string{CannotReset, CannotClock, CannotSeparate},
 	open: func(c Config) (Peer, error) {
 		l := httprate.NewRateLimiter(int(c.Limit.Count), c.Limit.Window,
 			httprate.WithResponseHeaders(httprate.ResponseHeaders{RetryAfter: retryAfter}))

@@ -37,6 +37,9 @@ const (
 	CannotDeny = "deny"
 	// CannotForget: a key that was used once is kept as long as the limiter.
 	CannotForget = "forget keys"
+	// CannotSeparate: it keeps an unseeded hash in place of the key, and two keys whose hashes are the
+	// same are one.
+	CannotSeparate = "keep any two keys apart"
 )
 
 // Unknown is what an [Answer] holds where the peer does not tell.
