@@ -45,7 +45,7 @@ func (r *run) precision(ctx context.Context, c *contender) error {
 		group.Go(func() (err error) {
 			for n := range attempts {
 				t := &trial{limiter: limiter, time: realTime{}, key: fmt.Sprintf("trial-%d-%d", i, n)}
-				if err = t.play(groupCtx, i, r.settings.Trials); err != nil {
+				if err = t.play(groupCtx, i, r.settings); err != nil {
 					return err
 				}
 				if trials[i] == nil || t.longest() < trials[i].longest() {
@@ -75,7 +75,7 @@ func (r *run) simulate(ctx context.Context, c *contender, p *Precision, i int) e
 		return err
 	}
 	t := &trial{limiter: limiter, time: time, key: fmt.Sprintf("trial-%d", i)}
-	if err := t.play(ctx, i, r.settings.Trials); err != nil {
+	if err := t.play(ctx, i, r.settings); err != nil {
 		return err
 	}
 	t.judge(p, i, r.settings.Trials)
@@ -124,10 +124,10 @@ func (t *trial) longest() (us int64) {
 
 // play plays trial i. The first ones burst at as many phases of windows that are aligned somewhere, and
 // then take whatever comes free; the next one anchors a window first. The last two ask steadily.
-func (t *trial) play(ctx context.Context, i, phases int) error {
+func (t *trial) play(ctx context.Context, i int, s Settings) error {
 	window := preciseLimit.Window.Microseconds()
 	start := (t.time.now()/window + 1) * window
-	switch i - phases {
+	switch i - s.Trials {
 	case 1:
 		return t.steady(ctx, start, window*10/(9*preciseLimit.Count))
 	case 2:
@@ -141,9 +141,9 @@ func (t *trial) play(ctx context.Context, i, phases int) error {
 		}
 		start += window * 9 / 10
 	default:
-		start += window * int64(i) / int64(phases)
+		start += window * int64(i) / int64(s.Trials)
 	}
-	for at := start; at < start+2*window; at += window / 100 {
+	for at := start; at < start+2*window; at += window / int64(s.Ticks) {
 		if err := t.time.until(ctx, at); err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (t *trial) play(ctx context.Context, i, phases int) error {
 }
 
 // steadyWindows is for how many windows requests come steadily.
-const steadyWindows = 5
+const steadyWindows = 4
 
 func (t *trial) steady(ctx context.Context, start, gap int64) error {
 	for at := start; at < start+steadyWindows*preciseLimit.Window.Microseconds(); at += gap {

@@ -18,7 +18,7 @@ type Progress func(what string)
 // Run measures. The error says that nothing was: no server, or bad settings. Where a row fails, the error
 // stands in it and the others go on; where ctx ends, the results hold what was measured until then.
 func Run(ctx context.Context, settings Settings, progress Progress) (results *Results, err error) {
-	if settings.Repetitions < 1 || settings.Interval <= 0 || len(settings.ServerCallers) == 0 {
+	if settings.Repetitions < 1 || settings.Interval <= 0 || len(settings.ServerCallers) == 0 || settings.Ticks < 1 {
 		return nil, errors.New("versus: settings: want those of Full or Quick, or more of each")
 	}
 	// The servers outlive an interrupt until they are closed in order.
@@ -133,19 +133,20 @@ func (r *run) speed(ctx context.Context, store string, keys int, levels []int) {
 			})
 		}
 	}
+	sweep, resume := restGC()
+	defer resume()
 	for i := range r.settings.Repetitions {
-		withoutGC(func() {
-			for _, n := range levels {
-				for _, c := range r.contenders {
-					if loops[c] == nil {
-						continue
-					}
-					r.piece(ctx, c, fmt.Sprintf("%d keys, %d callers, repetition %d", keys, n, i+1), func() error {
-						return loops[c].repeat(ctx, r.servers, n, r.settings.Interval)
-					})
+		for _, n := range levels {
+			for _, c := range r.contenders {
+				if loops[c] == nil {
+					continue
 				}
+				r.piece(ctx, c, fmt.Sprintf("%d keys, %d callers, repetition %d", keys, n, i+1), func() error {
+					return loops[c].repeat(ctx, r.servers, n, r.settings.Interval)
+				})
 			}
-		})
+		}
+		sweep()
 	}
 	for c, l := range loops {
 		if l == nil {

@@ -121,7 +121,7 @@ func (l *loop) ask(ctx context.Context, i, callers int, end time.Time) (decision
 	if l.contender.Store == peers.Memory {
 		glance = glances
 	}
-	for time.Now().Before(end) {
+	for more := true; more; more = time.Now().Before(end) {
 		for range glance {
 			a, err := l.limiter.Take(ctx, l.keys[at], 1)
 			if err != nil {
@@ -180,11 +180,21 @@ func median(values []float64) float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
-// withoutGC runs fn with the collector at rest: what one row left behind must not be collected
-// at another's cost.
-func withoutGC(fn func()) {
+// mostGarbage is how much may lie about until it is collected between two rounds.
+const mostGarbage = 2 << 30
+
+// restGC collects now and then lets the collector rest, so that what one row left behind is not collected at
+// another's cost. sweep collects where there is too much; resume ends the rest.
+func restGC() (sweep, resume func()) {
 	runtime.GC()
 	percent := debug.SetGCPercent(-1)
-	defer debug.SetGCPercent(percent)
-	fn()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	clean := m.HeapAlloc
+	sweep = func() {
+		if runtime.ReadMemStats(&m); m.HeapAlloc > clean+mostGarbage {
+			runtime.GC()
+		}
+	}
+	return sweep, func() { debug.SetGCPercent(percent) }
 }

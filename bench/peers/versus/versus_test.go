@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -26,18 +25,9 @@ func requireServers(t *testing.T) {
 	servertest.Adopt(t, s, err)
 }
 
-func tiny() Settings {
-	s := Quick()
-	s.Repetitions, s.Interval = 2, 5*time.Millisecond
-	s.ServerKeys, s.LocalKeys = 100, []int{1, 100}
-	s.ServerMemory, s.LocalMemory = []Load{{200, 1}}, []Load{{20_000, 1}}
-	s.Trials = 1
-	return s
-}
-
 func TestRun(t *testing.T) {
 	requireServers(t)
-	settings := tiny()
+	settings := Quick()
 	results, err := Run(t.Context(), settings, nil)
 	require.NoError(t, err)
 	require.Empty(t, results.Incomplete)
@@ -129,7 +119,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	pieces := 0
-	results, err := Run(ctx, tiny(), func(string) {
+	results, err := Run(ctx, Quick(), func(string) {
 		if pieces++; pieces == 4 {
 			cancel()
 		}
@@ -145,7 +135,7 @@ func TestInterrupted(t *testing.T) {
 
 func TestMissingServer(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	_, err := Run(t.Context(), tiny(), nil)
+	_, err := Run(t.Context(), Quick(), nil)
 	require.ErrorContains(t, err, "want the server itself on PATH")
 	_, err = Run(t.Context(), Settings{}, nil)
 	require.ErrorContains(t, err, "versus: settings: ")
