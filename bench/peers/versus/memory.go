@@ -14,6 +14,9 @@ import (
 // fillers is how many fill keys on a server at a time.
 const fillers = 16
 
+// keysPerLoad keeps the keys of loads with other numbers of events apart.
+const keysPerLoad = 2_000_000
+
 // warm begins keys that are there at both readings.
 const warm = "warm-"
 
@@ -32,7 +35,7 @@ func (r *run) bytes(ctx context.Context, c *contender, load Load) error {
 		return err
 	}
 	use, workers := heap, 1
-	if b := r.servers.backend(c.Store); b != nil {
+	if c.Store != peers.Memory {
 		workers = fillers
 		if err := r.servers.empty(ctx); err != nil {
 			return err
@@ -42,7 +45,7 @@ func (r *run) bytes(ctx context.Context, c *contender, load Load) error {
 			if err := fill(ctx, limiter, workers, Load{workers, 20}, warm); err != nil {
 				return 0, err
 			}
-			return b.UsedMemory(ctx)
+			return r.servers.used(ctx, c.Store)
 		}
 	}
 	before, err := use(ctx)
@@ -71,7 +74,7 @@ func fill(ctx context.Context, limiter peers.Peer, workers int, load Load, prefi
 		group.Go(func() error {
 			for range load.Events {
 				for i := w; i < load.Keys; i += workers {
-					a, err := limiter.Take(ctx, prefix+clientKey(i), 1)
+					a, err := limiter.Take(ctx, prefix+clientKey(int(load.Events)*keysPerLoad+i), 1)
 					if err != nil {
 						return err
 					}

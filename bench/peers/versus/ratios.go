@@ -44,7 +44,7 @@ func speedRatios(o, p *Row) (all []Ratio) {
 func memoryRatios(o, p *Row) (all []Ratio) {
 	for _, a := range o.Memory {
 		for _, b := range p.Memory {
-			if a.Keys != b.Keys || a.Events != b.Events || a.NA != "" || b.NA != "" || b.BytesPerKey == 0 {
+			if a.Keys != b.Keys || a.Events != b.Events || a.NA != "" || b.NA != "" || a.BytesPerKey <= 0 || b.BytesPerKey <= 0 {
 				continue
 			}
 			ratio := a.BytesPerKey / b.BytesPerKey

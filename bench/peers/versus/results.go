@@ -92,6 +92,7 @@ type Speed struct {
 	Commands map[string]float64 `json:"commands,omitempty"`
 	NA       string             `json:"na,omitempty"`
 
+	failed  string // what the limiter answered in place of a decision
 	rates   []float64
 	denied  int64
 	mallocs uint64

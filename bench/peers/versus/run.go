@@ -123,6 +123,8 @@ func (r *run) speed(ctx context.Context, store string, keys int, levels []int) {
 			r.stopped = err.Error()
 		}
 	}
+	sweep, resume := restGC()
+	defer resume()
 	list := shuffled(keys, r.settings.Seed)
 	loops := map[*contender]*loop{}
 	for _, c := range r.contenders {
@@ -133,8 +135,6 @@ func (r *run) speed(ctx context.Context, store string, keys int, levels []int) {
 			})
 		}
 	}
-	sweep, resume := restGC()
-	defer resume()
 	for i := range r.settings.Repetitions {
 		for _, n := range levels {
 			for _, c := range r.contenders {

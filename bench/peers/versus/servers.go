@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	gomemcache "github.com/bradfitz/gomemcache/memcache"
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/weirlimits/weir"
@@ -22,7 +21,6 @@ import (
 type servers struct {
 	redis, memcache *backend.Backend
 	client          *goredis.Client
-	flusher         *gomemcache.Client
 	callers         int
 }
 
@@ -41,7 +39,6 @@ func startServers(ctx context.Context, callers int) (*servers, error) {
 		}
 	}
 	s.client = goredis.NewClient(peers.ClientOptions(s.redis.Addr, callers))
-	s.flusher = gomemcache.New(s.memcache.Addr)
 	return s, nil
 }
 
@@ -119,13 +116,33 @@ func (s *servers) commands(ctx context.Context, store string) (map[string]int64,
 	return counts, nil
 }
 
-// empty removes all keys from both servers.
+// empty removes all keys from Redis. Memcached would only forget them, and use their chunks again: there no two
+// measures of one row share keys.
 func (s *servers) empty(ctx context.Context) error {
 	if err := s.client.FlushAll(ctx).Err(); err != nil {
 		return fmt.Errorf("versus: emptying Redis: %w", err)
 	}
-	if err := s.flusher.FlushAll(); err != nil {
-		return fmt.Errorf("versus: emptying memcached: %w", err)
-	}
 	return nil
+}
+
+// used returns the bytes in use for keys: on Redis without the buffers of clients, which come and go.
+func (s *servers) used(ctx context.Context, store string) (int64, error) {
+	if store != peers.Redis {
+		return s.backend(store).UsedMemory(ctx)
+	}
+	text, err := s.client.Info(ctx, "memory").Result()
+	if err != nil {
+		return 0, fmt.Errorf("versus: INFO memory: %w", err)
+	}
+	var used int64
+	for field, sign := range map[string]int64{"used_memory": 1, "mem_clients_normal": -1} {
+		_, rest, _ := strings.Cut(text, "\n"+field+":")
+		digits, _, _ := strings.Cut(rest, "\r")
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("versus: INFO memory: %s %q: want a number", field, digits)
+		}
+		used += sign * n
+	}
+	return used, nil
 }

@@ -35,7 +35,7 @@ func Full() Settings {
 		Seed: 1, Repetitions: 10, Interval: 100 * time.Millisecond,
 		ServerKeys: 10_000, ServerCallers: []int{1, 64, 512},
 		LocalKeys:    []int{1, 10_000, 1_000_000},
-		ServerMemory: []Load{{3200, 1}, {2048, 32}},
+		ServerMemory: []Load{{6000, 1}, {3000, 20}},
 		LocalMemory:  []Load{{100_000, 1}, {1_000_000, 1}},
 		Trials:       8, Ticks: 100,
 	}

@@ -62,9 +62,13 @@ func newLoop(ctx context.Context, c *contender, keys []string, levels []int) (*l
 	return l, group.Wait()
 }
 
-// repeat makes one repetition.
+// repeat makes one repetition. A limiter that fails under this load has no figure for it, and goes on
+// under others.
 func (l *loop) repeat(ctx context.Context, s *servers, callers int, interval time.Duration) error {
 	speed := l.speeds[callers]
+	if speed.failed != "" {
+		return nil
+	}
 	counts, err := s.commands(ctx, l.contender.Store)
 	if err != nil {
 		return err
@@ -81,7 +85,8 @@ func (l *loop) repeat(ctx context.Context, s *servers, callers int, interval tim
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return err
+		speed.failed = err.Error()
+		return ctx.Err()
 	}
 	took := time.Since(start)
 	runtime.ReadMemStats(&after)
@@ -144,6 +149,9 @@ func (l *loop) ask(ctx context.Context, i, callers int, end time.Time) (decision
 func (s *Speed) finish(store string) {
 	s.Repetitions = len(s.rates)
 	switch {
+	case s.failed != "":
+		s.NA = s.failed
+		return
 	case s.Repetitions == 0:
 		s.NA = "not measured"
 		return

@@ -3,6 +3,7 @@ package versus
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -66,13 +67,6 @@ func (r *Results) writeStore(w io.Writer, store string) {
 // cells are the row's, with blanks where a measure is missing.
 func (row *Row) cells(store string, memories, speeds int) []string {
 	cells := []string{row.Name, row.Version}
-	if row.Needs != "" || row.Error != "" {
-		cells = append(cells, make([]string, 3+memories+speeds)...)
-		if row.Needs != "" {
-			return append(cells, "needs "+row.Needs)
-		}
-		return append(cells, "error: "+row.Error)
-	}
 	switch p := row.Precision; {
 	case p == nil:
 		cells = append(cells, "", "", "")
@@ -95,7 +89,14 @@ func (row *Row) cells(store string, memories, speeds int) []string {
 	for i := range speeds {
 		cells = append(cells, row.speedCell(store, i))
 	}
-	return append(cells, strings.Join(row.Cannot, ", "))
+	last := row.Cannot
+	if row.Needs != "" {
+		last = []string{"needs " + row.Needs}
+	}
+	if row.Error != "" {
+		last = append(slices.Clone(last), "error: "+row.Error)
+	}
+	return append(cells, strings.Join(last, ", "))
 }
 
 func (row *Row) speedCell(store string, i int) string {
