@@ -2,7 +2,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 
 .DEFAULT_GOAL := help
-.PHONY: help deps lint test soak bench build clean
+.PHONY: help deps lint test soak bench peers build clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ soak: ## a hundred million adversarial decisions in memory, a million on each se
 
 bench: ## all benchmarks
 	scripts/modules go test -run '^$$' -bench . -benchmem ./...
+
+peers: ## other Go limiters and ours side by side, to docs/results/peers.json
+	cd bench/peers && go run ./cmd/peers -o ../../docs/results/peers.json
 
 build: ## the program, to bin/weir
 	go build -trimpath -o bin/weir ./cmd/weir
