@@ -1,50 +1,42 @@
 -- Steps on values: read every key once, decide in order, write what changed once.
-local states, distinct = {}, {}
-for i = 1, #KEYS do
-  local key = KEYS[i]
-  if states[key] == nil then
-    states[key] = false
-    distinct[#distinct + 1] = key
-  end
-end
-local held, expiry = {}, {}
-if #distinct == 1 then
-  local key = distinct[1]
-  states[key] = redis.call('GET', key)
-  held[key] = states[key]
+local several, values = #KEYS > 1, nil
+if several then
+  values = call('MGET', unpack(KEYS))
 else
-  local values = redis.call('MGET', unpack(distinct))
-  for i = 1, #distinct do
-    states[distinct[i]], held[distinct[i]] = values[i], values[i]
-  end
+  values = {call('GET', KEYS[1])}
 end
 
-for i = 1, #KEYS do
-  local key, cost, p = KEYS[i], arguments()
-  local next, ttl, allowed, remaining, retry, reset = step(states[key], now, own, cost, p)
-  if allowed == nil then
-    answer(CORRUPT, 0, 0, 0)
-  else
-    answer(allowed, remaining, retry, reset)
-    if next then states[key], expiry[key] = next, px(ttl) end
-  end
-end
+local key, held, state, life, begun, asked
 
 -- MGET calls a key of another type missing; it must not be overwritten.
-local function foreign(key)
-  if held[key] then return false end
-  if expiry[key] then return not redis.call('SET', key, states[key], 'NX', 'PX', expiry[key]) end
-  return #distinct > 1 and redis.call('EXISTS', key) == 1
+local function foreign()
+  if life then return not call('SET', key, state, 'NX', 'PX', px(life)) end
+  return several and call('EXISTS', key) == 1
 end
 
-for i = 1, #distinct do
-  local key = distinct[i]
-  if foreign(key) then
-    for j = 1, #KEYS do
-      if KEYS[j] == key then reply[4 * j - 3] = WRONG_TYPE end
-    end
-  elseif held[key] and expiry[key] then
-    redis.call('SET', key, states[key], 'PX', expiry[key])
+local function save()
+  if held then
+    if life then call('PSETEX', key, px(life), state) end
+  elseif foreign() then
+    for i = begun + 1, size do reply[i] = nil end
+    size = begun
+    for _ = 1, asked do mark(WRONG_TYPE) end
   end
 end
+
+each(function(i)
+  if key then save() end
+  key, held, life, begun, asked = KEYS[i], values[i], nil, size, 0
+  state = held
+end, function(cost, p)
+  local next, ttl, allowed, remaining, retry, reset = step(state, now, own, cost, p)
+  asked = asked + 1
+  if allowed == nil then
+    mark(CORRUPT)
+  else
+    answer(allowed, remaining, retry, reset)
+    if next then state, life = next, ttl end
+  end
+end)
+save()
 return reply
