@@ -23,7 +23,7 @@ local CORRUPT, WRONG_TYPE, GARBLED = -1, -2, -3
 local reply, size = {}, 0
 local function answer(allowed, remaining, retry, reset)
   -- The server would cut a fraction off without a word.
-  if remaining % 1 + retry % 1 + reset % 1 ~= 0 then error('step answered a fraction') end
+  if (remaining + retry + reset) % 1 ~= 0 then error('step answered a fraction') end
   if allowed == 1 and retry == 0 and remaining >= 0 then
     reply[size + 1], reply[size + 2] = remaining * 2 + 1, reset
     size = size + 2
@@ -42,24 +42,16 @@ local function mark(what)
   reply[size] = what
 end
 
--- each calls turn(i) where the i-th key's turn comes, and decide(cost, p) for each request.
-local function each(turn, decide)
-  local read, i, p = 2, 0, {}
-  while ARGV[read] do
-    local keys, often, cost, n = tonumber(ARGV[read]), tonumber(ARGV[read + 1]), tonumber(ARGV[read + 2]), tonumber(ARGV[read + 3])
-    read = read + 4
-    if n then
-      p = {}
-      for j = 1, n do p[j] = tonumber(ARGV[read + j - 1]) end
-      read = read + n
-    end
-    local last = i + keys
-    repeat
-      if keys > 0 then
-        i = i + 1
-        turn(i)
-      end
-      for _ = 1, often do decide(cost, p) end
-    until i == last
+-- run reads the next run.
+local read, p = 2, {}
+local function run()
+  local keys, often, cost, n = ARGV[read], ARGV[read + 1], ARGV[read + 2], tonumber(ARGV[read + 3])
+  if not keys then return nil end
+  read = read + 4
+  if n then
+    p = {}
+    for j = 1, n do p[j] = tonumber(ARGV[read + j - 1]) end
+    read = read + n
   end
+  return tonumber(keys), tonumber(often), tonumber(cost), p
 end

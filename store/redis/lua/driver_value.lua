@@ -6,37 +6,79 @@ else
   values = {call('GET', KEYS[1])}
 end
 
-local key, held, state, life, begun, asked
+local key, held, state, changed, life, begun, asked
+local format = string.format
+local function digits(v)
+  return type(v) == 'number' and format('%d', v) or v
+end
 
--- MGET calls a key of another type missing; it must not be overwritten.
-local function foreign()
-  if life then return not call('SET', key, state, 'NX', 'PX', px(life)) end
-  return several and call('EXISTS', key) == 1
+-- What was written last, as numbers and as text: many keys are written alike.
+local known_life, px_text, known_delta, delta_text = nil, nil, nil, nil
+local function lifetime()
+  if life ~= known_life then known_life, px_text = life, format('%d', px(life)) end
+  return px_text
+end
+
+-- add writes a number in place of another, with no more words than that takes.
+local function add(delta)
+  if delta ~= known_delta then known_delta, delta_text = delta, format('%d', delta) end
+  call('INCRBY', key, delta_text)
 end
 
 local function save()
   if held then
-    if life then call('PSETEX', key, px(life), state) end
-  elseif foreign() then
+    if not changed then return end
+    if life then
+      call('PSETEX', key, lifetime(), digits(state))
+    elseif type(state) == 'number' and tonumber(held) then
+      add(state - held)
+    elseif #digits(state) == #held then
+      call('SETRANGE', key, '0', digits(state))
+    else
+      call('SET', key, digits(state), 'KEEPTTL')
+    end
+    return
+  end
+  -- MGET calls a key of another type missing; it must not be overwritten.
+  local foreign
+  if changed then
+    foreign = not call('SET', key, digits(state), 'NX', 'PX', lifetime())
+  else
+    foreign = several and call('EXISTS', key) == 1
+  end
+  if foreign then
     for i = begun + 1, size do reply[i] = nil end
     size = begun
     for _ = 1, asked do mark(WRONG_TYPE) end
   end
 end
 
-each(function(i)
-  if key then save() end
-  key, held, life, begun, asked = KEYS[i], values[i], nil, size, 0
-  state = held
-end, function(cost, p)
-  local next, ttl, allowed, remaining, retry, reset = step(state, now, own, cost, p)
-  asked = asked + 1
-  if allowed == nil then
-    mark(CORRUPT)
-  else
-    answer(allowed, remaining, retry, reset)
-    if next then state, life = next, ttl end
-  end
-end)
+local i = 0
+local keys, often, cost, p = run()
+while keys do
+  local last = i + keys
+  repeat
+    if keys > 0 then
+      if key then save() end
+      i = i + 1
+      key, held = KEYS[i], values[i]
+      state, changed, life, begun, asked = held, false, nil, size, 0
+    end
+    for _ = 1, often do
+      local next, ttl, allowed, remaining, retry, reset, keep = step(state, now, own, cost, p)
+      if allowed == nil then
+        mark(CORRUPT)
+      else
+        answer(allowed, remaining, retry, reset)
+        if next then
+          state, changed = next, true
+          if not (keep and own) then life = ttl end
+        end
+      end
+    end
+    asked = asked + often
+  until i == last
+  keys, often, cost, p = run()
+end
 save()
 return reply
