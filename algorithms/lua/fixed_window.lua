@@ -8,9 +8,9 @@ return function(state, now, own, cost, p)
   if state then
     local s, c = tonumber(state), nil
     if s then
-      if type(state) == 'string' and not find(state, '^[1-9]%d*$') and state ~= '0' then return nil end
       c = s % window
       s = s - c
+      if s ~= start and type(state) == 'string' and not find(state, '^[1-9]%d*$') and state ~= '0' then return nil end
     else
       local _, _, a, b = find(state, '^(%d+)%+(%d+)$')
       s, c = tonumber(a), tonumber(b)
@@ -37,7 +37,7 @@ return function(state, now, own, cost, p)
   local next, ttl = false, 0
   if write then
     next = count < window and start + count or string.format('%d+%d', start, count)
-    ttl = (own and left or math.min(left, window)) + margin(window)
+    if not (keep and own) then ttl = (own and left or math.min(left, window)) + margin(window) end
   end
   local remaining = limit - count
   if remaining < 0 then remaining = 0 end

@@ -113,9 +113,14 @@ func (g *gatherer) run(ctx context.Context, q *request) bool {
 	}
 	g.mu.Unlock()
 
+	gone := ctx.Done()
+	if gone == nil {
+		<-q.done // quicker than to select
+		return true
+	}
 	select {
 	case <-q.done:
-	case <-ctx.Done():
+	case <-gone:
 		if g.leave(q) {
 			return false
 		}

@@ -19,10 +19,11 @@ local function lifetime()
   return px_text
 end
 
--- add writes a number in place of another, with no more words than that takes.
+-- add turns the number under the key into the state. It fails where the key holds what
+-- only Lua takes for one.
 local function add(delta)
   if delta ~= known_delta then known_delta, delta_text = delta, format('%d', delta) end
-  call('INCRBY', key, delta_text)
+  return type(redis.pcall('INCRBY', key, delta_text)) == 'number'
 end
 
 local function save()
@@ -30,8 +31,8 @@ local function save()
     if not changed then return end
     if life then
       call('PSETEX', key, lifetime(), digits(state))
-    elseif type(state) == 'number' and tonumber(held) then
-      add(state - held)
+    elseif type(state) == 'number' and tonumber(held) and add(state - held) then
+      return
     elseif #digits(state) == #held then
       call('SETRANGE', key, '0', digits(state))
     else
@@ -66,7 +67,14 @@ while keys do
     end
     for _ = 1, often do
       local next, ttl, allowed, remaining, retry, reset, keep = step(state, now, own, cost, p)
-      if allowed == nil then
+      if allowed == 1 and retry == 0 and remaining >= 0 and (remaining + reset) % 1 == 0 then
+        reply[size + 1], reply[size + 2] = remaining * 2 + 1, reset -- as answer does
+        size = size + 2
+        if next then
+          state, changed = next, true
+          if not (keep and own) then life = ttl end
+        end
+      elseif allowed == nil then
         mark(CORRUPT)
       else
         answer(allowed, remaining, retry, reset)
