@@ -2,6 +2,8 @@ package algorithms
 
 import (
 	_ "embed"
+	"strconv"
+	"time"
 
 	"github.com/weirlimits/weir"
 	"github.com/weirlimits/weir/store"
@@ -30,10 +32,10 @@ func (fixedWindow) Shape(l weir.Limit) (weir.Shape, error) {
 	w := l.Window.Microseconds()
 	params := []int64{l.Count, w}
 	return weir.Shape{
-		Format:    "1",
+		Format:    "2",
 		Capacity:  l.Count,
 		Guarantee: weir.Guarantee{MaxInWindow: 2 * l.Count},
-		MaxTTL:    store.TTL(w + margin(w)),
+		MaxTTL:    windowMaxTTL(w),
 		Plans: []weir.Plan{
 			weir.ScriptPlan(fixedWindowStep, params, 0),
 			fixedWindowCounterPlan(l.Count, w),
@@ -41,42 +43,86 @@ func (fixedWindow) Shape(l weir.Limit) (weir.Shape, error) {
 	}, nil
 }
 
-// The state is the window's index (6 bytes) and its count (4 bytes).
-const fixedWindowState = 10
+// The state is the window's start plus its count, as one number in decimal digits, so
+// that a counter's increment writes it. A count that is not below the window's microseconds would
+// run into the next window: then the two stand apart, with a "+" between.
+func parseFixedWindow(state []byte, window int64) (start, count int64, ok bool) {
+	n, rest, ok := parseDigits(state)
+	switch {
+	case !ok || n > maxTime:
+		return 0, 0, false
+	case len(rest) == 0:
+		count = n % window
+		return n - count, count, true
+	case rest[0] != '+':
+		return 0, 0, false
+	}
+	count, rest, ok = parseDigits(rest[1:])
+	return n, count, ok && len(rest) == 0 && n%window == 0 && count >= window && count <= weir.MaxCount
+}
+
+func appendFixedWindow(b []byte, start, count, window int64) []byte {
+	if count < window {
+		return strconv.AppendInt(b, start+count, 10)
+	}
+	b = strconv.AppendInt(b, start, 10)
+	return strconv.AppendInt(append(b, '+'), count, 10)
+}
+
+// parseDigits reads a number of at most 16 digits, without leading zeros.
+func parseDigits(b []byte) (n int64, rest []byte, ok bool) {
+	i := 0
+	for ; i < len(b) && i <= 16 && b[i]-'0' <= 9; i++ {
+		n = n*10 + int64(b[i]-'0')
+	}
+	return n, b[i:], i > 0 && i <= 16 && (b[0] != '0' || i == 1)
+}
 
 func fixedWindowFunc(state []byte, a store.Args) store.Result {
 	limit, window := a.Params[0], a.Params[1]
-	index, count, setBack := a.Now/window, int64(0), false
+	start, count, setBack := a.Now-a.Now%window, int64(0), false
 	if len(state) != 0 {
-		if len(state) != fixedWindowState {
-			return corrupt
-		}
-		i, c := get48(state), get32(state[6:])
-		if i > maxTime/window {
+		s, c, ok := parseFixedWindow(state, window)
+		if !ok {
 			return corrupt
 		}
 		switch {
-		case i < index: // over
-		case a.OwnTime && i*window > a.Now+store.ClockTolerance:
+		case s < start: // over
+		case a.OwnTime && s > a.Now+store.ClockTolerance:
 			count, setBack = c, true
 		default: // now's window, or that of a clock ahead of ours: the later counts
-			index, count = i, c
+			start, count = s, c
 		}
 	}
-	end := (index + 1) * window
+	left := start + window - a.Now
 	allowed := a.Cost <= 0 || count+a.Cost <= limit
 	write := a.Cost > 0 && allowed || a.Cost < 0 && count > 0 || a.Cost != 0 && setBack
 	if allowed {
 		count = max(count+a.Cost, 0)
 	}
-	res := store.Result{Reply: windowReply(allowed, limit-count, count > 0, end-a.Now)}
+	res := store.Result{Reply: windowReply(allowed, limit-count, count > 0, left)}
 	if write {
-		res.State = sized(state, fixedWindowState)
-		put48(res.State, index)
-		put32(res.State[6:], count)
-		res.TTL = min(end-a.Now, window) + margin(window)
+		res.State = appendFixedWindow(sized(state, fixedWindowState)[:0], start, count, window)
+		res.TTL = windowTTL(a, left, window)
 	}
 	return res
+}
+
+// fixedWindowState is room for the state's usual form.
+const fixedWindowState = 16
+
+// windowTTL is how long a window's state lives. What a set back clock left behind counts no
+// longer than a window, but where one clock rules the key ends with the window, whoever
+// writes it: so a write within it need not set the TTL again.
+func windowTTL(a store.Args, left, window int64) int64 {
+	if !a.OwnTime {
+		left = min(left, window)
+	}
+	return left + margin(window)
+}
+
+func windowMaxTTL(window int64) time.Duration {
+	return store.TTL(window + margin(window) + store.ClockTolerance)
 }
 
 // windowReply is the reply of the window counters that open again at one instant.

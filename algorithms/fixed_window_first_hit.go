@@ -36,7 +36,7 @@ func (firstHit) Shape(l weir.Limit) (weir.Shape, error) {
 		Format:    "1",
 		Capacity:  l.Count,
 		Guarantee: weir.Guarantee{MaxInWindow: 2*l.Count - 1},
-		MaxTTL:    store.TTL(w + margin(w)),
+		MaxTTL:    windowMaxTTL(w),
 		Plans: []weir.Plan{
 			weir.ScriptPlan(firstHitStep, params, 0),
 			weir.SwapPlan(firstHitStep, params),
@@ -77,7 +77,7 @@ func firstHitFunc(state []byte, a store.Args) store.Result {
 		res.State = sized(state, firstHitState)
 		put56(res.State, start)
 		put32(res.State[7:], count)
-		res.TTL = min(end-a.Now, window) + margin(window)
+		res.TTL = windowTTL(a, end-a.Now, window)
 	}
 	return res
 }

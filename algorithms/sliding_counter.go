@@ -43,7 +43,7 @@ func (slidingCounter) Shape(l weir.Limit) (weir.Shape, error) {
 		Format:    "1",
 		Capacity:  l.Count,
 		Guarantee: weir.Guarantee{MaxInWindow: 2*l.Count - 1, Deficit: l.Count},
-		MaxTTL:    store.TTL(2 * w),
+		MaxTTL:    store.TTL(2*w + store.ClockTolerance),
 		Plans: []weir.Plan{
 			weir.ScriptPlan(slidingCounterStep, params, 0),
 			weir.SwapPlan(slidingCounterStep, params),
@@ -92,7 +92,10 @@ func slidingCounterFunc(state []byte, a store.Args) store.Result {
 		put48(res.State, w.index)
 		put32(res.State[6:], w.prev)
 		put32(res.State[10:], w.cur)
-		res.TTL = min(max(w.idle()-a.Now, 1), 2*window)
+		res.TTL = max(w.idle()-a.Now, 1)
+		if !a.OwnTime {
+			res.TTL = min(res.TTL, 2*window)
+		}
 	}
 	return res
 }

@@ -18,29 +18,45 @@ local function get56(s, i)
   return get32(s, i) + (e + f * 256 + g * 65536) * 4294967296
 end
 
+-- The counts of many keys are alike, and so are the limits.
+local known32 = {}
 local function put32(v)
+  local bytes = known32[v]
+  if bytes then return bytes end
+  local n = v
+  local a = n % 256
+  n = (n - a) / 256
+  local b = n % 256
+  n = (n - b) / 256
+  local c = n % 256
+  bytes = char(a, b, c, (n - c) / 256)
+  known32[v] = bytes
+  return bytes
+end
+
+-- six returns the bytes of v below 2^48, and what is above them.
+local function six(v)
   local a = v % 256
   v = (v - a) / 256
   local b = v % 256
   v = (v - b) / 256
   local c = v % 256
-  return char(a, b, c, (v - c) / 256)
-end
-
-local function put48(v)
-  local low = v % 4294967296
-  v = (v - low) / 4294967296
-  local e = v % 256
-  return put32(low) .. char(e, (v - e) / 256)
-end
-
-local function put56(v)
-  local low = v % 4294967296
-  v = (v - low) / 4294967296
+  v = (v - c) / 256
+  local d = v % 256
+  v = (v - d) / 256
   local e = v % 256
   v = (v - e) / 256
   local f = v % 256
-  return put32(low) .. char(e, f, (v - f) / 256)
+  return a, b, c, d, e, f, (v - f) / 256
+end
+
+local function put48(v)
+  local a, b, c, d, e, f = six(v)
+  return char(a, b, c, d, e, f)
+end
+
+local function put56(v)
+  return char(six(v))
 end
 
 local function margin(window)

@@ -1,7 +1,7 @@
 -- fixed-window-first-hit: start of the window (7 bytes), count (4 bytes).
 return function(state, now, own, cost, p)
   local limit, window = p[1], p[2]
-  local start, count, set_back = now, 0, false
+  local start, count, set_back, keep = now, 0, false, false
   if state then
     if #state ~= 11 then return nil end
     local s, c = get56(state, 1), get32(state, 8)
@@ -11,7 +11,7 @@ return function(state, now, own, cost, p)
     elseif own and s > now + CLOCK_TOLERANCE then
       count, set_back = c, true
     else
-      start, count = s, c
+      start, count, keep = s, c, true
     end
   end
   local left = start + window - now
@@ -21,7 +21,7 @@ return function(state, now, own, cost, p)
   local next, ttl = false, 0
   if write then
     next = put56(start) .. put32(count)
-    ttl = math.min(left, window) + margin(window)
+    ttl = (own and left or math.min(left, window)) + margin(window)
   end
-  return next, ttl, allowed and 1 or 0, math.max(limit - count, 0), allowed and 0 or left, count > 0 and left or 0
+  return next, ttl, allowed and 1 or 0, math.max(limit - count, 0), allowed and 0 or left, count > 0 and left or 0, keep
 end

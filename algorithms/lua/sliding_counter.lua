@@ -2,7 +2,7 @@
 -- and its own (4 bytes each).
 return function(state, now, own, cost, p)
   local limit, window = p[1], p[2]
-  local index, prev, cur, set_back = (now - now % window) / window, 0, 0, false
+  local index, prev, cur, set_back, keep = (now - now % window) / window, 0, 0, false, false
   if state then
     if #state ~= 14 then return nil end
     local i, a, b = get48(state, 1), get32(state, 7), get32(state, 11)
@@ -12,11 +12,11 @@ return function(state, now, own, cost, p)
     elseif i == index - 1 then
       prev = b
     elseif i == index then
-      prev, cur = a, b
+      prev, cur, keep = a, b, b > 0
     elseif own and i * window > now + CLOCK_TOLERANCE then
       prev, cur, set_back = a, b, true
     else
-      index, prev, cur = i, a, b
+      index, prev, cur, keep = i, a, b, b > 0
     end
   end
   local elapsed = math.max(now - index * window, 0)
@@ -44,7 +44,8 @@ return function(state, now, own, cost, p)
   local next, ttl = false, 0
   if write then
     next = put48(index) .. put32(prev) .. put32(cur)
-    ttl = math.min(math.max(reset, 1), 2 * window)
+    ttl = math.max(reset, 1)
+    if not own then ttl = math.min(ttl, 2 * window) end
   end
-  return next, ttl, allowed and 1 or 0, math.max(room, 0), retry, reset
+  return next, ttl, allowed and 1 or 0, math.max(room, 0), retry, reset, keep
 end

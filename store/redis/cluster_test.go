@@ -63,10 +63,10 @@ func TestCluster(t *testing.T) {
 	ctx := t.Context()
 
 	keys := make([]string, 60)
-	requests := make([]request, len(keys))
+	requests := make([]asked, len(keys))
 	for i := range keys {
 		keys[i] = fmt.Sprint("s/", i)
-		requests[i] = request{fmt.Sprint(i), quotaArgs(int64(i % 3))}
+		requests[i] = asked{fmt.Sprint(i), quotaArgs(int64(i % 3))}
 	}
 	for kind, step := range quota {
 		t.Run(kind, func(t *testing.T) {

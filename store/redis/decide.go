@@ -4,124 +4,113 @@ import (
 	"context"
 	"fmt"
 
+	goredis "github.com/redis/go-redis/v9"
+
 	"github.com/weirlimits/weir/store"
 )
 
-// request is one decision to make.
+// request is one decision to make, and then what became of it.
 type request struct {
-	key  string
-	args store.Args
+	runner *runner
+	key    string // in full
+	args   store.Args
+	reply  store.Reply
+	err    error // why there is no reply
+
+	next, last *request // further ones on the same key; last is kept by the first
+	call       int      // by which the first is decided
+
+	gathering
 }
 
-// now is the driver's first argument.
-func (q *request) now() any {
-	if q.args.OwnTime {
-		return ""
-	}
-	return q.args.Now
+func (q *request) fail(err error) {
+	q.reply = store.Reply{}
+	q.err = fmt.Errorf("redis: %s: %w", q.runner.name, err)
 }
 
-// maxBatch bounds the decisions of one script: the server does nothing else meanwhile,
-// and Lua's stack does not hold thousands of keys.
-const maxBatch = 512
-
-// batch is what one script decides: requests whose keys are in one slot and whose time
-// is the same.
-type batch struct {
-	now      any   // an int64, or "" for the server's
-	requests []int // positions in what was asked, in order
-}
-
-// decide makes all decisions in one round trip, those on the same key as if they had
-// come one after another. errs[i] is why requests[i] has no reply.
-func (r *runner) decide(ctx context.Context, requests []request) (replies []store.Reply, errs []error) {
-	batches := r.batches(requests)
-	calls := make([]call, len(batches))
-	for i, b := range batches {
-		calls[i] = r.call(b, requests)
-	}
-	replies, errs = make([]store.Reply, len(requests)), make([]error, len(requests))
-	for i, a := range r.store.evaluate(ctx, calls) {
-		err := a.err
-		numbers, ok := a.value.([]any)
-		if err == nil && (!ok || len(numbers) != 4*len(batches[i].requests)) {
-			err = fmt.Errorf("%w: not four integers for each decision", store.ErrGarbled)
-		}
-		for j, at := range batches[i].requests {
-			failed := err
-			if failed == nil {
-				replies[at], failed = decode(numbers[4*j : 4*j+4])
-			}
-			if failed != nil {
-				errs[at] = fmt.Errorf("redis: %s: %w", r.name, failed)
-			}
+// decide makes the decisions in one round trip, those on the same key as if they had
+// come one after another. It tells whether nobody looks at the requests any more: a client that
+// ignores deadlines may.
+func (s *Store) decide(ctx context.Context, requests []*request, exchange func(context.Context, []goredis.Cmder) error) bool {
+	t := s.newTrip(ctx, requests)
+	err := exchange(ctx, t.cmds)
+	if err == nil {
+		if again := t.unknown(ctx); again != nil {
+			err = exchange(ctx, again)
 		}
 	}
-	return replies, errs
-}
-
-// batches keeps the order of requests on the same key.
-func (r *runner) batches(requests []request) []batch {
-	if len(requests) == 1 {
-		return []batch{{now: requests[0].now(), requests: []int{0}}}
-	}
-	var all []batch
-	open := map[string]int{}
-	for i, q := range requests {
-		group := r.store.gather(r.space + q.key)
-		now := q.now()
-		at, ok := open[group]
-		if !ok || all[at].now != now || len(all[at].requests) == maxBatch {
-			at = len(all)
-			open[group] = at
-			all = append(all, batch{now: now})
+	if err != nil {
+		for _, q := range requests {
+			q.fail(err)
 		}
-		all[at].requests = append(all[at].requests, i)
+		return false
 	}
-	return all
-}
-
-func (r *runner) call(b batch, requests []request) call {
-	c := call{script: r.script, args: []any{b.now}}
-	for _, at := range b.requests {
-		q := &requests[at]
-		c.keys = append(c.keys, r.space+q.key)
-		c.args = append(c.args, q.args.Cost, len(q.args.Params))
-		for _, p := range q.args.Params {
-			c.args = append(c.args, p)
+	for i, result := range t.results {
+		numbers, err := result.Result()
+		if err != nil {
+			err = s.failure(ctx, err)
+		} else {
+			err = t.calls[i].read(numbers)
+		}
+		if err != nil {
+			t.calls[i].fail(err)
 		}
 	}
-	return c
+	t.free()
+	return true
 }
 
-// What the driver answers in place of "allowed".
+// What the driver answers in place of a decision.
 const (
 	markCorrupt   = -1
 	markWrongType = -2
 )
 
-func decode(numbers []any) (store.Reply, error) {
-	var n [4]int64
-	for i, v := range numbers {
-		var ok bool
-		if n[i], ok = v.(int64); !ok {
-			return store.Reply{}, garbled(v)
+// read hands out the decisions. Its error is the whole reply's.
+func (c *call) read(numbers []int64) error {
+	for _, first := range c.heads {
+		for q := first; q != nil; q = q.next {
+			var err error
+			if numbers, err = q.read(numbers); err != nil {
+				return err
+			}
 		}
 	}
+	if len(numbers) > 0 {
+		return fmt.Errorf("%w: more answers than questions", store.ErrGarbled)
+	}
+	return nil
+}
+
+// read takes one decision: twice what remains, and one more where it is allowed; then
+// for a denied one when to come again; then when the state is as new. Or it is a mark alone.
+func (q *request) read(n []int64) ([]int64, error) {
+	if len(n) == 0 {
+		return nil, fmt.Errorf("%w: fewer answers than questions", store.ErrGarbled)
+	}
 	switch n[0] {
-	case 0, 1:
 	case markCorrupt:
-		return store.Reply{}, store.ErrCorrupt
+		q.fail(store.ErrCorrupt)
+		return n[1:], nil
 	case markWrongType:
-		return store.Reply{}, wrongType{}
-	default:
-		return store.Reply{}, fmt.Errorf("%w: allowed=%d", store.ErrGarbled, n[0])
+		q.fail(wrongType{})
+		return n[1:], nil
 	}
-	reply := store.Reply{Allowed: n[0] == 1, Remaining: n[1], RetryAfter: n[2], ResetAfter: n[3]}
-	if err := reply.Check(); err != nil {
-		return store.Reply{}, err
+	used := 2
+	if n[0]&1 == 0 {
+		used = 3
 	}
-	return reply, nil
+	if n[0] < 0 || len(n) < used {
+		return nil, fmt.Errorf("%w: %d begins no decision", store.ErrGarbled, n[0])
+	}
+	q.reply = store.Reply{Allowed: used == 2, Remaining: n[0] >> 1, ResetAfter: n[used-1]}
+	if used == 3 {
+		q.reply.RetryAfter = n[1]
+	}
+	if err := q.reply.Check(); err != nil {
+		q.fail(err)
+	}
+	return n[used:], nil
 }
 
 // wrongType is the server's error for one key among many, as [goredis.Error] has it.

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -42,6 +43,30 @@ func quotaArgs(cost int64) store.Args {
 	return store.Args{OwnTime: true, Cost: cost, Params: []int64{10}}
 }
 
+// asked is one of several requests, and decide makes them share a trip.
+type asked struct {
+	key  string
+	args store.Args
+}
+
+func (r *runner) decide(ctx context.Context, all []asked) ([]store.Reply, []error) {
+	asking := r.requests(all)
+	r.store.decide(ctx, asking, r.store.exchange)
+	replies, errs := make([]store.Reply, len(all)), make([]error, len(all))
+	for i, q := range asking {
+		replies[i], errs[i] = q.reply, q.err
+	}
+	return replies, errs
+}
+
+func (r *runner) requests(all []asked) []*request {
+	asking := make([]*request, len(all))
+	for i, a := range all {
+		asking[i] = &request{runner: r, key: r.space + a.key, args: a.args}
+	}
+	return asking
+}
+
 // eachDecider runs f with both kinds of step, on the stand-in and on real Redis.
 func eachDecider(t *testing.T, f func(t *testing.T, r *runner, client *goredis.Client)) {
 	addrs := map[string]func(t *testing.T) string{
@@ -70,9 +95,9 @@ func TestBatchDecidesAsOneAfterAnother(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		used := map[string]int64{}
 		for _, size := range []int{1, 2, 64, 700} {
-			requests := make([]request, size)
+			requests := make([]asked, size)
 			for i := range requests {
-				requests[i] = request{key: fmt.Sprint(random.IntN(20)), args: quotaArgs(random.Int64N(4))}
+				requests[i] = asked{key: fmt.Sprint(random.IntN(20)), args: quotaArgs(random.Int64N(4))}
 				if random.IntN(5) == 0 {
 					requests[i].args.OwnTime, requests[i].args.Now = false, random.Int64N(3)
 				}
@@ -103,11 +128,11 @@ func TestOneBadKeyFailsAlone(t *testing.T) {
 		require.NoError(t, client.Set(ctx, "q/corrupt", "abc", 0).Err())
 		require.NoError(t, client.LPush(ctx, "q/list", "x").Err())
 		require.NoError(t, client.Set(ctx, "q/held", "3", time.Minute).Err())
-		var requests []request
+		var requests []asked
 		for _, key := range []string{"a", "corrupt", "list", "held", "list", "a"} {
-			requests = append(requests, request{key, quotaArgs(1)})
+			requests = append(requests, asked{key, quotaArgs(1)})
 		}
-		requests = append(requests, request{"list", quotaArgs(0)}, request{"none", quotaArgs(0)})
+		requests = append(requests, asked{"list", quotaArgs(0)}, asked{"none", quotaArgs(0)})
 		replies, errs := r.decide(ctx, requests)
 		require.ErrorIs(t, errs[1], store.ErrCorrupt)
 		for _, i := range []int{2, 4, 6} {
@@ -123,7 +148,7 @@ func TestOneBadKeyFailsAlone(t *testing.T) {
 		require.Equal(t, []string{"x"}, client.LRange(ctx, "q/list", 0, -1).Val())
 		require.Zero(t, client.Exists(ctx, "q/none").Val())
 
-		_, errs = r.decide(ctx, []request{{"list", quotaArgs(0)}, {"none", quotaArgs(0)}})
+		_, errs = r.decide(ctx, []asked{{"list", quotaArgs(0)}, {"none", quotaArgs(0)}})
 		require.ErrorContains(t, errs[0], "WRONGTYPE", "a mere peek too")
 		require.NoError(t, errs[1])
 	})
@@ -134,11 +159,11 @@ func TestRL088BatchesAfterScriptFlush(t *testing.T) {
 	eachDecider(t, func(t *testing.T, r *runner, client *goredis.Client) {
 		for round := range int64(3) {
 			require.NoError(t, client.ScriptFlush(t.Context()).Err())
-			requests := make([]request, 3)
+			requests := make([]asked, 3)
 			for i := range requests { // a script each, since their times differ
-				requests[i] = request{"k", store.Args{Now: int64(i), Cost: 1, Params: []int64{10}}}
+				requests[i] = asked{"k", store.Args{Now: int64(i), Cost: 1, Params: []int64{10}}}
 			}
-			require.Len(t, r.batches(requests), 3)
+			require.Len(t, r.store.newTrip(t.Context(), r.requests(requests)).calls, 3)
 			replies, errs := r.decide(t.Context(), requests)
 			for i := range requests {
 				require.NoError(t, errs[i])
@@ -153,31 +178,32 @@ func TestBatchesKeepSlotsApart(t *testing.T) {
 	defer cluster.Close()
 	r := New(cluster, nil).prepare(quota["value"], "s/")
 	random := rand.New(rand.NewPCG(1, 2))
-	var requests []request
+	var requests []asked
 	for range 3000 {
-		requests = append(requests, request{fmt.Sprint("{", random.IntN(5), "}", random.IntN(9)), quotaArgs(1)})
+		requests = append(requests, asked{fmt.Sprint("{", random.IntN(5), "}", random.IntN(9)), quotaArgs(1)})
 	}
-	asked := 0
-	for _, b := range r.batches(requests) {
-		require.LessOrEqual(t, len(b.requests), maxBatch)
-		require.IsIncreasing(t, b.requests)
-		asked += len(b.requests)
-		for _, i := range b.requests {
-			require.Equal(t, slot("s/"+requests[b.requests[0]].key), slot("s/"+requests[i].key))
+	n := 0
+	for _, c := range r.store.newTrip(t.Context(), r.requests(requests)).calls {
+		require.LessOrEqual(t, c.size, maxBatch)
+		for _, q := range c.heads {
+			require.Equal(t, slot(c.heads[0].key), slot(q.key))
+			for ; q != nil; q = q.next {
+				n++
+			}
 		}
 	}
-	require.Equal(t, len(requests), asked)
+	require.Equal(t, len(requests), n)
 }
 
-func TestDecodeRefuses(t *testing.T) {
-	for _, reply := range [][]any{
-		{"1", int64(0), int64(0), int64(0)},
-		{int64(1), nil, int64(0), int64(0)},
-		{int64(-3), int64(0), int64(0), int64(0)},
-		{int64(1), int64(0), int64(1), int64(0)},
-	} {
-		_, err := decode(reply)
-		require.ErrorIs(t, err, store.ErrGarbled)
+func TestReadRefuses(t *testing.T) {
+	for _, reply := range [][]int64{{}, {1}, {0, 5}, {-3}, {-4, 0, 0}, {1, 0, 1}} {
+		q := &request{runner: &runner{name: "quota"}}
+		require.ErrorIs(t, (&call{heads: []*request{q}}).read(reply), store.ErrGarbled, "%v", reply)
+	}
+	for _, reply := range [][]int64{{1, -1}, {0, 0, 0}, {0, 1, -1}} {
+		q := &request{runner: &runner{name: "quota"}}
+		require.NoError(t, (&call{heads: []*request{q}}).read(reply))
+		require.ErrorIs(t, q.err, store.ErrGarbled, "%v", reply)
 	}
 }
 

@@ -108,8 +108,8 @@ func TestNothingIsSentTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := New(client, nil)
 			value, keyed := s.prepare(quota["value"], ""), s.prepare(quota["keyed"], "")
-			apart := func(key string) []request { // two scripts, so a pipeline
-				return []request{{key, store.Args{Now: 1, Cost: 1, Params: []int64{10}}}, {key, store.Args{Now: 2, Cost: 1, Params: []int64{10}}}}
+			apart := func(key string) []asked { // two scripts, so a pipeline
+				return []asked{{key, store.Args{Now: 1, Cost: 1, Params: []int64{10}}}, {key, store.Args{Now: 2, Cost: 1, Params: []int64{10}}}}
 			}
 			counts := func(key string) string { v, _ := mini.Get(key); return v }
 			length := func(key string) string { v, _ := mini.List(key); return strconv.Itoa(len(v)) }

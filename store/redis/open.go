@@ -3,6 +3,7 @@ package redis
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"runtime"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -16,6 +17,23 @@ type Options struct {
 	// TLS replaces the TLS settings of a rediss URL: own authorities, a client's
 	// certificate. It must be nil with any other URL. New ignores it.
 	TLS *tls.Config
+	// MaxBatch is how many decisions share a round trip at most, 1 to 512; see the
+	// package's documentation. With 1 each makes its own. Zero means 512.
+	MaxBatch int
+	// Trips is how many round trips to one server are under way before further callers
+	// share the next, 1 to 1,000. Zero means 2.
+	Trips int
+}
+
+// check returns an error that names what is wrong.
+func (o *Options) check() error {
+	if o.MaxBatch < 0 || o.MaxBatch > maxBatch {
+		return fmt.Errorf("redis: Options.MaxBatch: %d: want 1 to %d, or 0 for the default", o.MaxBatch, maxBatch)
+	}
+	if o.Trips < 0 || o.Trips > maxTrips {
+		return fmt.Errorf("redis: Options.Trips: %d: want 1 to %d, or 0 for the default", o.Trips, maxTrips)
+	}
+	return nil
 }
 
 // minPool is the least number of connections to each server that a busy store may open.
@@ -38,6 +56,8 @@ const minPool = 32
 //	client_name                                 as CLIENT LIST shows it
 //	protocol                                    2 or 3
 //	skip_verify                                 true: with TLS, trust any certificate
+//	batch                                       Options.MaxBatch, which it replaces
+//	trips                                       Options.Trips, which it replaces
 //
 // The error names the part of the URL that is wrong, and never holds the password.
 func Open(url string, opts *Options) (*Store, error) {
@@ -59,7 +79,17 @@ func Open(url string, opts *Options) (*Store, error) {
 	if o.PoolSize == 0 {
 		o.PoolSize = max(minPool, 10*runtime.GOMAXPROCS(0))
 	}
-	s := New(goredis.NewUniversalClient(o), opts)
+	own := *opts
+	if o.batch != 0 {
+		own.MaxBatch = o.batch
+	}
+	if o.trips != 0 {
+		own.Trips = o.trips
+	}
+	if err := own.check(); err != nil {
+		return nil, err
+	}
+	s := New(goredis.NewUniversalClient(o.UniversalOptions), &own)
 	s.owned = true
 	return s, nil
 }

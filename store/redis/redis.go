@@ -31,6 +31,7 @@ package redis
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -53,8 +54,13 @@ type Store struct {
 	owned  bool // Close closes the client
 	deaf   bool // the client ignores deadlines once it has a connection
 	traits store.Traits
-	gather func(key string) string // keys of the same group go into one script
+	place  func(key string) place
+	gather *gatherer // nil where every decision makes a trip of its own
+	wrong  error     // why no step can be prepared
 	closed atomic.Bool
+
+	mu      sync.Mutex
+	scripts map[string]*script // of steps, by hash
 }
 
 var (
@@ -87,17 +93,22 @@ func New(client goredis.UniversalClient, opts *Options) *Store {
 			MaxCounter: maxCounter,
 			Evicts:     !opts.NoEviction,
 		},
+		scripts: map[string]*script{},
 	}
 	switch c := client.(type) {
 	case *goredis.Client:
 		s.deaf = !c.Options().ContextTimeoutEnabled
-		s.gather = func(string) string { return "" }
+		s.place = oneServer
 	case *goredis.ClusterClient:
 		s.deaf = !c.Options().ContextTimeoutEnabled
-		s.gather = slotName
+		s.place = bySlot
 	default: // how it spreads keys, and what it does with deadlines, is its own affair
 		s.deaf = true
-		s.gather = func(key string) string { return key }
+		s.place = byKey
+	}
+	s.wrong = opts.check()
+	if s.wrong == nil {
+		s.gather = newGatherer(s, opts)
 	}
 	return s
 }

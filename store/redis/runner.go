@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"sync"
 
 	"github.com/weirlimits/weir/store"
 )
@@ -27,6 +28,7 @@ type runner struct {
 	script *script
 	space  string
 	name   string
+	weight func(store.Args) int
 }
 
 // Prepare implements [store.Scripter]. It makes no round trip; a mistake in the step's
@@ -35,6 +37,8 @@ func (s *Store) Prepare(step *store.Step, space string) (store.Runner, error) {
 	switch {
 	case s.closed.Load():
 		return nil, fmt.Errorf("redis: prepare: %w", store.ErrClosed)
+	case s.wrong != nil:
+		return nil, s.wrong
 	case step == nil:
 		return nil, errors.New("redis: prepare: step nil: want one")
 	case !identifier.MatchString(step.Name):
@@ -52,11 +56,39 @@ func (s *Store) prepare(step *store.Step, space string) *runner {
 	}
 	source := fmt.Sprintf("-- weir: %s\nlocal HOUSEKEEPING_TTL = %d\nlocal step = (function()\n%s\nend)()\n%s\n%s",
 		step.Name, store.HousekeepingTTL.Microseconds(), step.Lua, driverLua, driver)
-	return &runner{store: s, script: newScript(source), space: space, name: step.Name}
+	return &runner{store: s, script: s.script(source), space: space, name: step.Name, weight: step.Weight}
 }
+
+// script returns the one with this source: limiters that share a step share it.
+func (s *Store) script(source string) *script {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sc := newScript(source)
+	if known := s.scripts[sc.hash]; known != nil {
+		return known
+	}
+	s.scripts[sc.hash] = sc
+	return sc
+}
+
+var requests = sync.Pool{New: func() any {
+	return &request{gathering: gathering{done: make(chan struct{}, 1)}}
+}}
 
 // Run implements [store.Runner].
 func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Reply, error) {
-	replies, errs := r.decide(ctx, []request{{key: key, args: args}})
-	return replies[0], errs[0]
+	q := requests.Get().(*request)
+	q.runner, q.key, q.args = r, r.space+key, args
+	var alone bool
+	if g := r.store.gather; g != nil {
+		alone = g.run(ctx, q)
+	} else {
+		alone = r.store.decide(ctx, []*request{q}, r.store.exchange)
+	}
+	reply, err := q.reply, q.err
+	if alone {
+		*q = request{gathering: gathering{done: q.done}}
+		requests.Put(q)
+	}
+	return reply, err
 }

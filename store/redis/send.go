@@ -33,7 +33,11 @@ func (s *Store) ask(ctx context.Context, cmds []once) []answer {
 	answers := make([]answer, len(cmds))
 	for from := 0; from < len(cmds); from += maxPipeline {
 		part := cmds[from:min(from+maxPipeline, len(cmds))]
-		err := s.exchange(ctx, part)
+		sent := make([]goredis.Cmder, len(part))
+		for i, cmd := range part {
+			sent[i] = cmd
+		}
+		err := s.exchange(ctx, sent)
 		for i, cmd := range part {
 			if err != nil {
 				answers[from+i] = answer{err: err}
@@ -62,7 +66,7 @@ func (s *Store) ready(ctx context.Context) error {
 // exchange sends the commands and waits until each has its answer or error. With an
 // error of its own the commands must not be looked at: nothing was sent, or nobody
 // waits for it any more.
-func (s *Store) exchange(ctx context.Context, cmds []once) error {
+func (s *Store) exchange(ctx context.Context, cmds []goredis.Cmder) error {
 	if err := s.ready(ctx); err != nil {
 		return err
 	}
@@ -84,7 +88,7 @@ func (s *Store) exchange(ctx context.Context, cmds []once) error {
 }
 
 // transmit leaves what came of each command in the command.
-func (s *Store) transmit(ctx context.Context, cmds []once) {
+func (s *Store) transmit(ctx context.Context, cmds []goredis.Cmder) {
 	if len(cmds) == 1 {
 		_ = s.client.Process(ctx, cmds[0])
 		return
@@ -98,21 +102,30 @@ func (s *Store) transmit(ctx context.Context, cmds []once) {
 
 func (s *Store) answer(ctx context.Context, cmd once) answer {
 	value, err := cmd.Result()
-	var fromServer goredis.Error
 	switch {
 	case err == nil:
 		return answer{value: value}
 	case errors.Is(err, goredis.Nil):
 		return answer{}
+	}
+	return answer{err: s.failure(ctx, err)}
+}
+
+// failure says what a command's error means.
+func (s *Store) failure(ctx context.Context, err error) error {
+	var fromServer goredis.Error
+	switch {
+	case errors.Is(err, goredis.Nil):
+		return garbled(nil)
 	case errors.As(err, &fromServer):
-		return answer{err: err}
+		return err
 	case errors.Is(err, goredis.ErrClosed) && s.closed.Load():
-		return answer{err: store.ErrClosed}
+		return store.ErrClosed
 	}
 	if over := ended(ctx); over != nil && !errors.Is(err, over) {
 		err = fmt.Errorf("%w: %w", over, err)
 	}
-	return answer{err: err}
+	return err
 }
 
 // ended returns the context's error. The connection's own timer, set to the same

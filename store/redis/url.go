@@ -15,16 +15,22 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
+// settings are what a URL says: about the client, and about the store.
+type settings struct {
+	*goredis.UniversalOptions
+	batch, trips int // 0: not said
+}
+
 // parseURL reads a URL whose host may be a list, which package net/url refuses. No error
 // quotes what could be part of a password.
-func parseURL(raw string) (*goredis.UniversalOptions, error) {
+func parseURL(raw string) (*settings, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	secure := strings.HasPrefix(scheme, "rediss")
 	kind, known := strings.CutPrefix(strings.Replace(scheme, "rediss", "redis", 1), "redis")
 	if !ok || !known || !slices.Contains([]string{"", "+cluster", "+sentinel"}, kind) {
 		return nil, errors.New("redis: URL scheme: want redis, redis+cluster, redis+sentinel, or these with rediss for TLS, then ://")
 	}
-	o := &goredis.UniversalOptions{IsClusterMode: kind == "+cluster"}
+	o := &settings{UniversalOptions: &goredis.UniversalOptions{IsClusterMode: kind == "+cluster"}}
 	if secure {
 		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
@@ -57,7 +63,7 @@ func parseURL(raw string) (*goredis.UniversalOptions, error) {
 	return o, setParameters(o, query)
 }
 
-func setUser(o *goredis.UniversalOptions, info string) error {
+func setUser(o *settings, info string) error {
 	user, password, ok := strings.Cut(info, ":")
 	if !ok {
 		return errors.New("redis: URL user: want user:password@ or :password@")
@@ -71,7 +77,7 @@ func setUser(o *goredis.UniversalOptions, info string) error {
 	return nil
 }
 
-func setHosts(o *goredis.UniversalOptions, hosts, kind string) error {
+func setHosts(o *settings, hosts, kind string) error {
 	port := "6379"
 	if kind == "+sentinel" {
 		port = "26379"
@@ -105,7 +111,7 @@ func hostPort(host, port string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-func setPath(o *goredis.UniversalOptions, path, kind string) error {
+func setPath(o *settings, path, kind string) error {
 	database := path
 	switch kind {
 	case "+sentinel":
@@ -136,18 +142,20 @@ func setPath(o *goredis.UniversalOptions, path, kind string) error {
 // tells whether the value is valid.
 var parameters = []struct {
 	name, want string
-	set        func(o *goredis.UniversalOptions, value string) bool
+	set        func(o *settings, value string) bool
 }{
-	{"dial_timeout", "a duration above 0, such as 500ms", func(o *goredis.UniversalOptions, v string) bool { return setDuration(&o.DialTimeout, v) }},
-	{"read_timeout", "a duration above 0, such as 500ms", func(o *goredis.UniversalOptions, v string) bool { return setDuration(&o.ReadTimeout, v) }},
-	{"write_timeout", "a duration above 0, such as 500ms", func(o *goredis.UniversalOptions, v string) bool { return setDuration(&o.WriteTimeout, v) }},
-	{"pool_size", "1 to 100000", func(o *goredis.UniversalOptions, v string) bool { return setInt(&o.PoolSize, v, 1, 100_000) }},
-	{"protocol", "2 or 3", func(o *goredis.UniversalOptions, v string) bool { return setInt(&o.Protocol, v, 2, 3) }},
-	{"client_name", "a name without spaces", func(o *goredis.UniversalOptions, v string) bool {
+	{"dial_timeout", "a duration above 0, such as 500ms", func(o *settings, v string) bool { return setDuration(&o.DialTimeout, v) }},
+	{"read_timeout", "a duration above 0, such as 500ms", func(o *settings, v string) bool { return setDuration(&o.ReadTimeout, v) }},
+	{"write_timeout", "a duration above 0, such as 500ms", func(o *settings, v string) bool { return setDuration(&o.WriteTimeout, v) }},
+	{"pool_size", "1 to 100000", func(o *settings, v string) bool { return setInt(&o.PoolSize, v, 1, 100_000) }},
+	{"protocol", "2 or 3", func(o *settings, v string) bool { return setInt(&o.Protocol, v, 2, 3) }},
+	{"client_name", "a name without spaces", func(o *settings, v string) bool {
 		o.ClientName = v
 		return v != "" && !strings.ContainsAny(v, " \r\n")
 	}},
-	{"skip_verify", "true or false, and a scheme with TLS", func(o *goredis.UniversalOptions, v string) bool {
+	{"batch", "1 to 512", func(o *settings, v string) bool { return setInt(&o.batch, v, 1, maxBatch) }},
+	{"trips", "1 to 1000", func(o *settings, v string) bool { return setInt(&o.trips, v, 1, maxTrips) }},
+	{"skip_verify", "true or false, and a scheme with TLS", func(o *settings, v string) bool {
 		skip, err := strconv.ParseBool(v)
 		if err != nil || o.TLSConfig == nil {
 			return false
@@ -157,7 +165,7 @@ var parameters = []struct {
 	}},
 }
 
-func setParameters(o *goredis.UniversalOptions, query string) error {
+func setParameters(o *settings, query string) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return errors.New("redis: URL parameters: want name=value, joined by &")

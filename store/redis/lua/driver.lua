@@ -1,35 +1,57 @@
--- What both kinds of driver share. ARGV holds the time, or "" for the server's; then
--- for each of KEYS its cost, how many parameters it has, and those.
+-- What both kinds of driver share. ARGV holds the time, or "" for the server's. Then come
+-- runs: how many keys; how often each is asked; the cost; how many parameters, and those, or ""
+-- for the ones before. A run of no keys asks once more of the key before.
+local call = redis.call
 local now, own = tonumber(ARGV[1]), false
 if ARGV[1] == '' then
-  local time = redis.call('TIME')
-  now, own = tonumber(time[1]) * 1000000 + tonumber(time[2]), true
+  local time = call('TIME')
+  now, own = time[1] * 1000000 + time[2], true
 end
 
 -- px turns microseconds into whole milliseconds, rounded up. One is added because the
 -- server counts from a time that it rounded down.
 local function px(ttl)
-  if not own then ttl = math.max(ttl, HOUSEKEEPING_TTL) end
-  ttl = math.max(ttl, 0) + 999
+  if not own and ttl < HOUSEKEEPING_TTL then ttl = HOUSEKEEPING_TTL end
+  if ttl < 0 then ttl = 0 end
+  ttl = ttl + 999
   return (ttl - ttl % 1000) / 1000 + 1
 end
 
-local read = 1
-local function arguments()
-  local cost, p = tonumber(ARGV[read + 1]), {}
-  read = read + 2
-  for i = 1, tonumber(ARGV[read]) do p[i] = tonumber(ARGV[read + i]) end
-  read = read + #p
-  return cost, p
-end
-
--- The reply: four integers for each of KEYS. CORRUPT and WRONG_TYPE stand in place of
--- the first.
-local CORRUPT, WRONG_TYPE = -1, -2
+-- The reply: for each decision twice what remains, and one more where it is allowed; then
+-- for a denied one when to come again; then when the state is as new. Or one mark.
+local CORRUPT, WRONG_TYPE, GARBLED = -1, -2, -3
 local reply, size = {}, 0
 local function answer(allowed, remaining, retry, reset)
   -- The server would cut a fraction off without a word.
-  if allowed % 1 + remaining % 1 + retry % 1 + reset % 1 ~= 0 then error('step answered a fraction') end
-  reply[size + 1], reply[size + 2], reply[size + 3], reply[size + 4] = allowed, remaining, retry, reset
-  size = size + 4
+  if (remaining + retry + reset) % 1 ~= 0 then error('step answered a fraction') end
+  if allowed == 1 and retry == 0 and remaining >= 0 then
+    reply[size + 1], reply[size + 2] = remaining * 2 + 1, reset
+    size = size + 2
+  elseif allowed == 0 and remaining >= 0 then
+    reply[size + 1], reply[size + 2], reply[size + 3] = remaining * 2, retry, reset
+    size = size + 3
+  else
+    if allowed % 1 ~= 0 then error('step answered a fraction') end
+    size = size + 1
+    reply[size] = GARBLED
+  end
+end
+
+local function mark(what)
+  size = size + 1
+  reply[size] = what
+end
+
+-- run reads the next run.
+local read, p = 2, {}
+local function run()
+  local keys, often, cost, n = ARGV[read], ARGV[read + 1], ARGV[read + 2], tonumber(ARGV[read + 3])
+  if not keys then return nil end
+  read = read + 4
+  if n then
+    p = {}
+    for j = 1, n do p[j] = tonumber(ARGV[read + j - 1]) end
+    read = read + n
+  end
+  return tonumber(keys), tonumber(often), tonumber(cost), p
 end

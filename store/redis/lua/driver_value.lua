@@ -1,50 +1,92 @@
 -- Steps on values: read every key once, decide in order, write what changed once.
-local states, distinct = {}, {}
-for i = 1, #KEYS do
-  local key = KEYS[i]
-  if states[key] == nil then
-    states[key] = false
-    distinct[#distinct + 1] = key
-  end
-end
-local held, expiry = {}, {}
-if #distinct == 1 then
-  local key = distinct[1]
-  states[key] = redis.call('GET', key)
-  held[key] = states[key]
+local several, values = #KEYS > 1, nil
+if several then
+  values = call('MGET', unpack(KEYS))
 else
-  local values = redis.call('MGET', unpack(distinct))
-  for i = 1, #distinct do
-    states[distinct[i]], held[distinct[i]] = values[i], values[i]
-  end
+  values = {call('GET', KEYS[1])}
 end
 
-for i = 1, #KEYS do
-  local key, cost, p = KEYS[i], arguments()
-  local next, ttl, allowed, remaining, retry, reset = step(states[key], now, own, cost, p)
-  if allowed == nil then
-    answer(CORRUPT, 0, 0, 0)
-  else
-    answer(allowed, remaining, retry, reset)
-    if next then states[key], expiry[key] = next, px(ttl) end
-  end
+local key, held, state, changed, life, begun, asked
+local format = string.format
+local function digits(v)
+  return type(v) == 'number' and format('%d', v) or v
 end
 
--- MGET calls a key of another type missing; it must not be overwritten.
-local function foreign(key)
-  if held[key] then return false end
-  if expiry[key] then return not redis.call('SET', key, states[key], 'NX', 'PX', expiry[key]) end
-  return #distinct > 1 and redis.call('EXISTS', key) == 1
+-- What was written last, as numbers and as text: many keys are written alike.
+local known_life, px_text, known_delta, delta_text = nil, nil, nil, nil
+local function lifetime()
+  if life ~= known_life then known_life, px_text = life, format('%d', px(life)) end
+  return px_text
 end
 
-for i = 1, #distinct do
-  local key = distinct[i]
-  if foreign(key) then
-    for j = 1, #KEYS do
-      if KEYS[j] == key then reply[4 * j - 3] = WRONG_TYPE end
+-- add turns the number under the key into the state. It fails where the key holds what
+-- only Lua takes for one.
+local function add(delta)
+  if delta ~= known_delta then known_delta, delta_text = delta, format('%d', delta) end
+  return type(redis.pcall('INCRBY', key, delta_text)) == 'number'
+end
+
+local function save()
+  if held then
+    if not changed then return end
+    if life then
+      call('PSETEX', key, lifetime(), digits(state))
+    elseif type(state) == 'number' and tonumber(held) and add(state - held) then
+      return
+    elseif #digits(state) == #held then
+      call('SETRANGE', key, '0', digits(state))
+    else
+      call('SET', key, digits(state), 'KEEPTTL')
     end
-  elseif held[key] and expiry[key] then
-    redis.call('SET', key, states[key], 'PX', expiry[key])
+    return
+  end
+  -- MGET calls a key of another type missing; it must not be overwritten.
+  local foreign
+  if changed then
+    foreign = not call('SET', key, digits(state), 'NX', 'PX', lifetime())
+  else
+    foreign = several and call('EXISTS', key) == 1
+  end
+  if foreign then
+    for i = begun + 1, size do reply[i] = nil end
+    size = begun
+    for _ = 1, asked do mark(WRONG_TYPE) end
   end
 end
+
+local i = 0
+local keys, often, cost, p = run()
+while keys do
+  local last = i + keys
+  repeat
+    if keys > 0 then
+      if key then save() end
+      i = i + 1
+      key, held = KEYS[i], values[i]
+      state, changed, life, begun, asked = held, false, nil, size, 0
+    end
+    for _ = 1, often do
+      local next, ttl, allowed, remaining, retry, reset, keep = step(state, now, own, cost, p)
+      if allowed == 1 and retry == 0 and remaining >= 0 and (remaining + reset) % 1 == 0 then
+        reply[size + 1], reply[size + 2] = remaining * 2 + 1, reset -- as answer does
+        size = size + 2
+        if next then
+          state, changed = next, true
+          if not (keep and own) then life = ttl end
+        end
+      elseif allowed == nil then
+        mark(CORRUPT)
+      else
+        answer(allowed, remaining, retry, reset)
+        if next then
+          state, changed = next, true
+          if not (keep and own) then life = ttl end
+        end
+      end
+    end
+    asked = asked + often
+  until i == last
+  keys, often, cost, p = run()
+end
+save()
 return reply
