@@ -67,7 +67,11 @@ func (p *probe) watch(ctx context.Context, l life) error {
 		}
 		if !halfDone && asked.Sub(before) >= watchedTTL/2 {
 			renewed := p.time.Now()
-			if err := l.half(); err != nil {
+			err := l.half()
+			if !p.time.Now().Before(floor) {
+				return inconclusivef("the store answered too slowly to write in the middle of the key's life")
+			}
+			if err != nil {
 				return err
 			}
 			halfDone = true
