@@ -17,7 +17,7 @@ const fillers = 16
 // keysPerLoad keeps the keys of loads with other numbers of events apart.
 const keysPerLoad = 2_000_000
 
-// warm begins keys that are there at both readings.
+// warm begins keys that are there at both readings, so that scripts are loaded.
 const warm = "warm-"
 
 // clientKey returns a key of 16 characters. Each call makes a new string, as requests do.
@@ -40,7 +40,7 @@ func (r *run) bytes(ctx context.Context, c *contender, load Load) error {
 		if err := r.servers.empty(ctx); err != nil {
 			return err
 		}
-		// Buffers of connections come with the first requests, and must not be taken for the keys'.
+		// What the first requests bring about, such as loaded scripts, must not be taken for the keys..
 		use = func(ctx context.Context) (int64, error) {
 			if err := fill(ctx, limiter, workers, Load{workers, 20}, warm); err != nil {
 				return 0, err

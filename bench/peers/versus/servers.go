@@ -125,24 +125,13 @@ func (s *servers) empty(ctx context.Context) error {
 	return nil
 }
 
-// used returns the bytes in use for keys: on Redis without the buffers of clients, which come and go.
+// used returns the bytes in use. On Redis all other connections are ended first, as their buffers, which come
+// and go, would be taken for the keys'; the pool dials anew.
 func (s *servers) used(ctx context.Context, store string) (int64, error) {
-	if store != peers.Redis {
-		return s.backend(store).UsedMemory(ctx)
-	}
-	text, err := s.client.Info(ctx, "memory").Result()
-	if err != nil {
-		return 0, fmt.Errorf("versus: INFO memory: %w", err)
-	}
-	var used int64
-	for field, sign := range map[string]int64{"used_memory": 1, "mem_clients_normal": -1} {
-		_, rest, _ := strings.Cut(text, "\n"+field+":")
-		digits, _, _ := strings.Cut(rest, "\r")
-		n, err := strconv.ParseInt(digits, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("versus: INFO memory: %s %q: want a number", field, digits)
+	if store == peers.Redis {
+		if err := s.client.Do(ctx, "client", "kill", "type", "normal", "skipme", "yes").Err(); err != nil {
+			return 0, fmt.Errorf("versus: ending idle connections: %w", err)
 		}
-		used += sign * n
 	}
-	return used, nil
+	return s.backend(store).UsedMemory(ctx)
 }
