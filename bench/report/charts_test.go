@@ -122,7 +122,7 @@ func TestTablesOfCostAndGrowth(t *testing.T) {
 	require.NoError(t, err)
 	require.Regexp(t, `fixed-window +│ redis:private +│ +1  │ +3\* │ +6us\* │ +150  │ +40\*\n`, text)
 	require.Regexp(t, `gcra +│ redis:private +│ +1  │ +5  │ +18us  │ +150  │ +120\n`, text)
-	require.Regexp(t, `fixed-window +│ redis:private │ 100,000 │ +20ms  │ +90us\n`, text)
+	require.Regexp(t, `fixed-window +│ redis:private │ 100,000 +│ +20ms  │ +90us\n`, text)
 	require.Contains(t, text, "Growth with events: ")
 	require.Regexp(t, `sliding-log +│ where it runs │ +10\* │ +10  │ +20\n`, text)
 	_, stalls, _ := strings.Cut(text, "Stalls: ")
