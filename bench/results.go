@@ -153,6 +153,10 @@ type Throughput struct {
 	Decisions int64   `json:"decisions"`
 	Keys      int     `json:"keys"` // distinct keys touched
 	NA        string  `json:"na,omitempty"`
+
+	// Gathered is the same where the store lets concurrent callers share round trips; what is beside it had
+	// one round trip for each decision. Nil where the store gathers nobody.
+	Gathered *Throughput `json:"gathered,omitempty"`
 }
 
 // Write writes the results as JSON.

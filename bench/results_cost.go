@@ -46,6 +46,8 @@ type CallersPoint struct {
 	P99US     float64 `json:"p99_us"`
 	Spread    float64 `json:"spread"`
 	NA        string  `json:"na,omitempty"`
+
+	Gathered *CallersPoint `json:"gathered,omitempty"` // as in [Throughput]
 }
 
 // Stall is how long another client waits while the expired events of one key are trimmed.

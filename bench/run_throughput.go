@@ -38,7 +38,10 @@ func (r *run) addThroughput() {
 					if callers == nil {
 						callers = newCallers(slices.Max(levels), c.Keys)
 					}
-					return e.loop.repeat(ctx, callers[:n], c.Interval)
+					if err := e.loop.repeat(ctx, callers[:n], c.Interval); err != nil || e.loop.gathered == nil || n == 1 {
+						return err
+					}
+					return e.loop.gathered.repeat(ctx, callers[:n], c.Interval)
 				})
 			}
 		}
@@ -63,7 +66,12 @@ func (e *entry) throughput(levels []int) (all []Throughput) {
 		case e.standIn() && e.alive():
 			all = append(all, Throughput{Callers: n, NA: StandIn})
 		case e.loop != nil && e.loop.levels[n] != nil:
-			all = append(all, e.loop.levels[n].result(n))
+			t := e.loop.levels[n].result(n)
+			if g := e.loop.gathered; g != nil && g.levels[n] != nil {
+				gathered := g.levels[n].result(n)
+				t.Gathered = &gathered
+			}
+			all = append(all, t)
 		}
 	}
 	return all
@@ -75,9 +83,18 @@ func (e *entry) callersPoints(g *GrowthConfig) (all []CallersPoint) {
 		return nil
 	}
 	for _, t := range e.throughput(g.Callers) {
-		all = append(all, CallersPoint{
-			Callers: t.Callers, PerSecond: t.PerSecond, P50US: t.P50US, P99US: t.P99US, Spread: t.Spread, NA: t.NA,
-		})
+		p := t.point()
+		if t.Gathered != nil {
+			gathered := t.Gathered.point()
+			p.Gathered = &gathered
+		}
+		all = append(all, p)
 	}
 	return all
+}
+
+func (t Throughput) point() CallersPoint {
+	return CallersPoint{
+		Callers: t.Callers, PerSecond: t.PerSecond, P50US: t.P50US, P99US: t.P99US, Spread: t.Spread, NA: t.NA,
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/weirlimits/weir"
+	"github.com/weirlimits/weir/store"
 )
 
 const (
@@ -27,6 +28,8 @@ type loop struct {
 	limiter *weir.Weir
 	keys    []string
 	levels  map[int]*level // by number of callers
+
+	gathered *loop // by a store that lets callers share round trips; may be nil
 }
 
 // loopCount is a limit so high that no request of the closed loop is denied, also without a burst: a caller
@@ -36,11 +39,11 @@ func loopCount(l weir.Limit) int64 {
 }
 
 // newLoopLimiter lowers that limit where the store has no room for the state that it may need.
-func newLoopLimiter(p pair) (*weir.Weir, error) {
-	least, prefix := p.limit.Count, p.backend.NewPrefix()
+func newLoopLimiter(p pair, st store.Store, prefix string) (*weir.Weir, error) {
+	least := p.limit.Count
 	for count := loopCount(p.limit); ; count /= 10 {
 		p.limit.Count = max(count, least)
-		l, err := weir.New(p.algorithm, p.limit, p.backend.Store, &weir.Options{Prefix: prefix})
+		l, err := weir.New(p.algorithm, p.limit, st, &weir.Options{Prefix: prefix})
 		var field *weir.FieldError
 		if p.limit.Count == least || !errors.As(err, &field) {
 			return l, err
@@ -50,9 +53,18 @@ func newLoopLimiter(p pair) (*weir.Weir, error) {
 
 // newLoop readies a pair and touches every key once, so that no repetition pays for first uses.
 func newLoop(ctx context.Context, p pair, keys []string) (*loop, error) {
-	limiter, err := newLoopLimiter(p)
+	prefix := p.backend.NewPrefix()
+	limiter, err := newLoopLimiter(p, p.backend.Single, prefix)
 	if err != nil {
 		return nil, err
+	}
+	l := &loop{limiter: limiter, keys: keys, levels: map[int]*level{}}
+	if p.backend.Store != p.backend.Single {
+		gathered, err := newLoopLimiter(p, p.backend.Store, prefix)
+		if err != nil {
+			return nil, err
+		}
+		l.gathered = &loop{limiter: gathered, keys: keys, levels: map[int]*level{}}
 	}
 	if _, err := limiter.Peek(ctx, keys[0]); err != nil {
 		return nil, err
@@ -68,7 +80,7 @@ func newLoop(ctx context.Context, p pair, keys []string) (*loop, error) {
 			return nil
 		})
 	}
-	return &loop{limiter: limiter, keys: keys, levels: map[int]*level{}}, group.Wait()
+	return l, group.Wait()
 }
 
 // caller is one worker of the loop, with a histogram of its own. It is reused.

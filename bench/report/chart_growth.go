@@ -101,6 +101,23 @@ func keysChart(r *bench.Results) chart {
 	return c
 }
 
+// gatheredChart is the same for callers who share round trips, where a store lets them.
+func gatheredChart(r *bench.Results) chart {
+	c := growthChart(r, chart{
+		ID: "gathered-chart", Table: "callers", Title: "Decisions a second of callers who share round trips.",
+		Picture: picture{X: axis{Title: "callers"}, Y: axis{Title: "decisions a second", Unit: countUnit}},
+	}, func(g bench.Growth) (points []point, why string) {
+		for _, one := range g.Callers {
+			if p := one.Gathered; p != nil && p.NA == "" && p.PerSecond > 0 {
+				points = append(points, point{X: float64(p.Callers), Y: p.PerSecond, Text: rough(p.PerSecond) + " a second, p99 " + micros(p.P99US)})
+			}
+		}
+		return points, ""
+	})
+	c.Finding = grew(c.Picture.Panels, "the rate of shared trips", "callers", func(v float64) string { return rough(v) + " a second" })
+	return c
+}
+
 func callersChart(r *bench.Results) chart {
 	c := growthChart(r, chart{
 		ID: "callers-chart", Table: "callers", Title: "Decisions a second as more callers ask at once.",

@@ -104,7 +104,7 @@ func charts(r *bench.Results) []chart {
 	var all []chart
 	for _, draw := range []func(*bench.Results) chart{
 		frontierChart, deniedChart, boundaryChart, wrongChart, memoryChart, speedChart, latencyChart, serverChart, wireChart,
-		stallChart, eventsChart, keysChart, callersChart, openChart,
+		stallChart, eventsChart, keysChart, callersChart, gatheredChart, openChart,
 	} {
 		if c := draw(r); len(c.Picture.Panels) > 0 {
 			all = append(all, c)

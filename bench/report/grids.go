@@ -187,7 +187,7 @@ func floorRow(r *bench.Results, counts []int64) row {
 }
 
 func throughput(r *bench.Results, detail bool) grid {
-	t := grid{id: "throughput", title: "Throughput and latency: decisions one by one, all admitted"}
+	t := grid{id: "throughput", title: "Throughput and latency: one round trip for each decision, all admitted"}
 	counts := distinct(r, func(res bench.Result) []bench.Throughput { return res.Throughput }, func(h bench.Throughput) int { return h.Callers })
 	columns := []column{
 		{title: "per second", better: higher}, {title: "spread"}, {title: "p50", better: lower}, {title: "p99", better: lower},
@@ -196,7 +196,11 @@ func throughput(r *bench.Results, detail bool) grid {
 		columns = append(columns, column{title: "p99.9", better: lower})
 	}
 	for _, n := range counts {
-		t.groups = append(t.groups, group{title: plural(int64(n), "caller"), columns: columns})
+		with := slices.Clone(columns)
+		if gathers(r, n) {
+			with = append(with, column{title: gatheredTitle, better: higher})
+		}
+		t.groups = append(t.groups, group{title: plural(int64(n), "caller"), columns: with})
 	}
 	t.fill(r, func(res bench.Result) []cell {
 		var cells []cell
@@ -218,6 +222,9 @@ func throughput(r *bench.Results, detail bool) grid {
 				if detail {
 					these[4] = latency(h.P999US)
 				}
+			}
+			if gathers(r, n) {
+				these = append(these, gatheredCell(res, n))
 			}
 			cells = append(cells, these...)
 		}

@@ -96,11 +96,16 @@ func growthCallers(r *bench.Results) grid {
 		size:    func(p bench.CallersPoint) int { return p.Callers },
 		na:      func(p bench.CallersPoint) string { return p.NA },
 		title:   func(n int) string { return plural(int64(n), "caller") },
-		columns: []column{{title: "per second", better: higher}, {title: "p99", better: lower}},
+		columns: []column{{title: "per second", better: higher}, {title: "p99", better: lower}, {title: gatheredTitle, better: higher}},
 		cells: func(p bench.CallersPoint) []cell {
+			shared := cell{}
+			if g := p.Gathered; g != nil && g.NA == "" {
+				shared = cell{text: rough(g.PerSecond), value: g.PerSecond, spread: g.Spread, known: true}
+			}
 			return []cell{
 				{text: rough(p.PerSecond), value: p.PerSecond, spread: p.Spread, known: true},
 				{text: micros(p.P99US), value: p.P99US, spread: p.Spread, known: true},
+				shared,
 			}
 		},
 	}.grid(r, "callers", "Growth with callers: as more ask at once")

@@ -64,6 +64,17 @@ var throughputMetrics = []metricOf[bench.Throughput]{
 	{"p50_us", func(t bench.Throughput) float64 { return t.P50US }},
 	{"p99_us", func(t bench.Throughput) float64 { return t.P99US }},
 	{"p999_us", func(t bench.Throughput) float64 { return t.P999US }},
+	{"gathered_per_second", func(t bench.Throughput) float64 { return told(gatheredOf(t).PerSecond) }},
+	{"gathered_p50_us", func(t bench.Throughput) float64 { return told(gatheredOf(t).P50US) }},
+	{"gathered_p99_us", func(t bench.Throughput) float64 { return told(gatheredOf(t).P99US) }},
+}
+
+// gatheredOf is what the callers got who shared round trips; nothing where none did.
+func gatheredOf(t bench.Throughput) bench.Throughput {
+	if t.Gathered == nil || t.Gathered.NA != "" {
+		return bench.Throughput{}
+	}
+	return *t.Gathered
 }
 
 var boundaryMetrics = []metricOf[[]bench.BoundaryPoint]{

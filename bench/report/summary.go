@@ -35,9 +35,11 @@ func summary(r *bench.Results) grid {
 	}
 	if len(callers) > 0 {
 		callers = callers[len(callers)-1:]
-		t.groups = append(t.groups, group{title: plural(int64(callers[0]), "caller"), columns: []column{
-			{title: "per second", better: higher}, {title: "p99", better: lower},
-		}})
+		columns := []column{{title: "per second", better: higher}, {title: "p99", better: lower}}
+		if gathers(r, callers[0]) {
+			columns = append(columns, column{title: gatheredTitle, better: higher})
+		}
+		t.groups = append(t.groups, group{title: plural(int64(callers[0]), "caller"), columns: columns})
 	}
 	t.fill(r, func(res bench.Result) (cells []cell) {
 		if len(scenarios) > 0 {
@@ -47,7 +49,11 @@ func summary(r *bench.Results) grid {
 			cells = append(cells, memoryCell(res, n))
 		}
 		for _, n := range callers {
-			cells = append(cells, speedCells(res, n)...)
+			speed := speedCells(res, n)
+			if gathers(r, n) {
+				speed = append(speed, gatheredCell(res, n))
+			}
+			cells = append(cells, speed...)
 		}
 		return cells
 	})
@@ -111,4 +117,27 @@ func speedCells(res bench.Result, callers int) []cell {
 			{text: micros(h.P99US), value: h.P99US, spread: h.Spread, known: true},
 		}
 	}
+}
+
+// gatheredTitle heads the rates of callers who share round trips.
+const gatheredTitle = "shared trips"
+
+// gathers tells whether so many callers shared round trips on any store.
+func gathers(r *bench.Results, callers int) bool {
+	return slices.ContainsFunc(r.Results, func(res bench.Result) bool {
+		h, _, _ := atLevel(res, callers)
+		return h.Gathered != nil
+	})
+}
+
+// gatheredCell is the rate of so many callers who share round trips.
+func gatheredCell(res bench.Result, callers int) cell {
+	h, _, _ := atLevel(res, callers)
+	switch {
+	case h.Gathered == nil:
+		return cell{}
+	case h.Gathered.NA != "":
+		return words(printable(notMeasured(h.Gathered.NA)))
+	}
+	return cell{text: rough(h.Gathered.PerSecond), value: h.Gathered.PerSecond, spread: h.Gathered.Spread, known: true}
 }

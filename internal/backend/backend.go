@@ -64,13 +64,14 @@ type Options struct {
 // Backend is an opened store URL. It is safe for concurrent use.
 type Backend struct {
 	Store   store.Store
-	Name    string   // the URL as given, without credentials
-	Kind    string   // [KindMemory], [KindRedis] or [KindMemcache]
-	Server  string   // "Redis 7.0.15", "memcached 1.6.18", "this process (go1.26)", "miniredis"
-	StandIn string   // "miniredis" or "in-process memcached" where no real server runs; else empty
-	Shared  bool     // a server that we did not start: a guest's house
-	Addr    string   // host:port of the (first) server; empty for memory
-	Notes   []string // what the user should know, a line each
+	Single  store.Store // the same, but each decision is a round trip of its own; Store where it gathers none
+	Name    string      // the URL as given, without credentials
+	Kind    string      // [KindMemory], [KindRedis] or [KindMemcache]
+	Server  string      // "Redis 7.0.15", "memcached 1.6.18", "this process (go1.26)", "miniredis"
+	StandIn string      // "miniredis" or "in-process memcached" where no real server runs; else empty
+	Shared  bool        // a server that we did not start: a guest's house
+	Addr    string      // host:port of the (first) server; empty for memory
+	Notes   []string    // what the user should know, a line each
 
 	target    target
 	house     house
@@ -132,6 +133,9 @@ func Open(ctx context.Context, url string, opts *Options) (*Backend, error) {
 	}
 	if err := b.open(ctx, opts); err != nil {
 		return nil, errors.Join(err, b.stop())
+	}
+	if b.Single == nil {
+		b.Single = b.Store
 	}
 	return b, nil
 }

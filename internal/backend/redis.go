@@ -71,7 +71,7 @@ func (b *Backend) greetRedis(ctx context.Context, h *redisHouse) error {
 	}
 	if b.StandIn != "" {
 		b.Server = b.StandIn
-		b.Store = redis.New(h.client, nil)
+		b.makeRedis(h, false)
 		return nil
 	}
 	about, err := h.info(ctx, "server")
@@ -91,8 +91,13 @@ func (b *Backend) greetRedis(ctx context.Context, h *redisHouse) error {
 	if err != nil {
 		return b.failed("INFO memory", err)
 	}
-	b.Store = redis.New(h.client, &redis.Options{NoEviction: noEviction})
+	b.makeRedis(h, noEviction)
 	return nil
+}
+
+func (b *Backend) makeRedis(h *redisHouse, noEviction bool) {
+	b.Store = redis.New(h.client, &redis.Options{NoEviction: noEviction})
+	b.Single = redis.New(h.client, &redis.Options{NoEviction: noEviction, MaxBatch: 1})
 }
 
 // explainRedis tells a server that answers no from one that does not answer.

@@ -30,21 +30,54 @@ func (b *Backend) Usage(ctx context.Context, work func() error) (Usage, error) {
 	if b.Kind == KindMemory || b.StandIn != "" {
 		return Usage{}, ErrNotCounted
 	}
-	var readings [3]reading
-	for i := range readings {
-		if i == 2 {
-			if err := work(); err != nil {
-				return Usage{}, err
-			}
+	before, err := b.house.usage(ctx)
+	if err != nil {
+		return Usage{}, b.failed("reading what was used", err)
+	}
+	before, own, _, err := b.settled(ctx, before)
+	if err != nil {
+		return Usage{}, err
+	}
+	if err := work(); err != nil {
+		return Usage{}, err
+	}
+	after, err := b.house.usage(ctx)
+	if err != nil {
+		return Usage{}, b.failed("reading what was used", err)
+	}
+	used := after.since(before).less(own)
+	_, _, late, err := b.settled(ctx, after)
+	return used.plus(late).used(), err
+}
+
+// settleReadings is how often a server is asked at most until it has counted everything.
+const settleReadings = 10
+
+// settled reads until a reading costs what one before it did. A server with several threads
+// answers before it counts the answer, so more may come late: what came after last is in late,
+// without the readings themselves.
+func (b *Backend) settled(ctx context.Context, last reading) (now, own, late reading, err error) {
+	var costs []reading
+	for len(costs) < settleReadings {
+		now, err = b.house.usage(ctx)
+		if err != nil {
+			return now, own, late, b.failed("reading what was used", err)
 		}
-		var err error
-		if readings[i], err = b.house.usage(ctx); err != nil {
-			return Usage{}, b.failed("reading what was used", err)
+		own = now.since(last)
+		last = now
+		costs = append(costs, own)
+		if n := len(costs); n > 1 && own.In == costs[n-2].In && own.Out-costs[n-2].Out <= digits && costs[n-2].Out-own.Out <= digits {
+			break
 		}
 	}
-	own := readings[1].since(readings[0])
-	return readings[2].since(readings[1]).since(own).used(), nil
+	for _, c := range costs {
+		late = late.plus(c.less(own))
+	}
+	return now, own, late, nil
 }
+
+// digits is by how much the lengths of two answers may be misjudged: numbers grow.
+const digits = 8
 
 // reading is what a server had counted when it was asked.
 type reading struct {
@@ -63,6 +96,18 @@ func (r reading) since(before reading) reading {
 		scriptUS: r.scriptUS - before.scriptUS,
 	}
 }
+
+func (r reading) less(o reading) reading {
+	return reading{
+		Usage: Usage{
+			Trips: r.Trips - o.Trips, Commands: r.Commands - o.Commands, ServerUS: r.ServerUS - o.ServerUS,
+			In: r.In - o.In, Out: r.Out - o.Out,
+		},
+		scriptUS: r.scriptUS - o.scriptUS,
+	}
+}
+
+func (r reading) plus(o reading) reading { return r.less(reading{}.less(o)) }
 
 func (r reading) used() Usage {
 	if r.scriptUS > 0 {
