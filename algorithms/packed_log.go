@@ -55,7 +55,7 @@ var packedLogLua string
 
 var packedLogStep = &store.Step{
 	Name: "packed_log", Func: packedLogFunc, Lua: luaCodec + packedLogLua, Keyed: true,
-	Weight: func(store.Args) int { return 12 },
+	Weight: weight(15),
 }
 
 var packedOptions = []Option{

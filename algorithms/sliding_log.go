@@ -58,7 +58,7 @@ func logShape(l weir.Limit, step *store.Step, structure store.Capability, countD
 
 // logWeight estimates the server's microseconds: a handful of commands, and one entry
 // for each request.
-func logWeight(a store.Args) int { return 8 + int(max(a.Cost, -a.Cost))/2 }
+func logWeight(a store.Args) int { return 12 + int(max(a.Cost, -a.Cost)) }
 
 // logFunc is the Go twin of both logs. Its state is a [ring] of times, oldest first.
 // The parameters are the limit, the window, and whether denied requests are logged.

@@ -18,10 +18,12 @@ local function get56(s, i)
   return get32(s, i) + (e + f * 256 + g * 65536) * 4294967296
 end
 
--- The counts of many keys are alike, and so are the limits.
-local known32 = {}
+-- The counts of many keys are alike, and so are the limits. The table holds small numbers
+-- alone: the stand-in's tables are as long as their largest index.
+local small, latest, latest_bytes = {}, nil, nil
 local function put32(v)
-  local bytes = known32[v]
+  if v == latest then return latest_bytes end
+  local bytes = small[v]
   if bytes then return bytes end
   local n = v
   local a = n % 256
@@ -30,7 +32,7 @@ local function put32(v)
   n = (n - b) / 256
   local c = n % 256
   bytes = char(a, b, c, (n - c) / 256)
-  known32[v] = bytes
+  if v <= 1024 then small[v] = bytes else latest, latest_bytes = v, bytes end
   return bytes
 end
 

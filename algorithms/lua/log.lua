@@ -3,7 +3,7 @@ local MAX_TIME = 9007199254740991
 
 -- int prints a whole number in full: Lua's own conversion keeps 14 digits.
 local function int(x)
-  return string.format('%.0f', x)
+  return string.format('%d', x)
 end
 
 -- foreign tells whether the newest time is none that a log of ours can hold. It may be

@@ -21,7 +21,7 @@ end
 return function(key, now, own, cost, p, px)
   local limit, window, tick, block = p[1], p[2], p[3], p[4]
   local wanted = block
-  local value = redis.call('GETRANGE', key, 0, SMALL - 1)
+  local value = redis.call('GETRANGE', key, '0', '1199') -- SMALL bytes
   local wide, lead, head, tail = false, 0, 0, 0
   local origin, before, closed, last = 0, 0, 0, 0
   local run, pend, open, open_at = 0, 0, 0, 0
@@ -358,7 +358,7 @@ return function(key, now, own, cost, p, px)
           redis.call('SETRANGE', key, HEADER + i, entry)
         end
         if #entry > 0 then tail = i + #entry end
-        redis.call('SETRANGE', key, 0, header())
+        redis.call('SETRANGE', key, '0', header())
         redis.call('PEXPIRE', key, life)
       end
     end

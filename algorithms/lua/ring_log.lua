@@ -15,12 +15,12 @@ return function(key, now, own, cost, p, px)
   local function time(i)
     return tonumber(redis.call('LINDEX', key, i))
   end
-  local newest = length > 0 and time(0)
+  local newest = length > 0 and time('0')
   if newest == nil or newest and foreign(newest) then return nil end
   local at, shift = placed(newest, now, own)
   local floor = at + shift - window
   local live = length
-  if length > 0 and (time(-1) or 0) <= floor then
+  if length > 0 and (time('-1') or 0) <= floor then
     local low, high = 0, length - 1 -- the element at high has expired
     while low < high do
       local middle = math.floor((low + high) / 2)
@@ -46,7 +46,7 @@ return function(key, now, own, cost, p, px)
     push('LPUSH', key, entries)
     length = length + cost
     live, newest = math.min(live + cost, math.max(limit, live)), at
-    if length > live then redis.call('LTRIM', key, 0, live - 1) end
+    if length > live then redis.call('LTRIM', key, '0', live - 1) end
     redis.call('PEXPIRE', key, px(life(window)))
   end
 

@@ -23,7 +23,7 @@ local function add(key, t, same, n)
 end
 
 local function newest_of(key)
-  local last = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')
+  local last = redis.call('ZRANGE', key, '-1', '-1', 'WITHSCORES')
   return last[2] and tonumber(last[2])
 end
 
@@ -72,7 +72,7 @@ return function(key, now, own, cost, p, px)
     -- A bounded number of expired entries, so that no one request pays for them all.
     local expired = newest and redis.call('ZCARD', key) - live or 0
     if expired > 0 then
-      redis.call('ZREMRANGEBYRANK', key, 0, math.min(expired, 1000 + math.max(cost, 0)) - 1)
+      redis.call('ZREMRANGEBYRANK', key, '0', math.min(expired, 1000 + math.max(cost, 0)) - 1)
     end
   end
   if cost > 0 and allowed then

@@ -8,13 +8,17 @@ if ARGV[1] == '' then
   now, own = time[1] * 1000000 + time[2], true
 end
 
--- px turns microseconds into whole milliseconds, rounded up. One is added because the
--- server counts from a time that it rounded down.
+-- px turns microseconds into whole milliseconds, rounded up, in digits: the server takes
+-- long to print a number. One is added because it counts from a time that it rounded down.
+local known_ttl, digits_of_ttl = nil, nil
 local function px(ttl)
+  if ttl == known_ttl then return digits_of_ttl end
+  known_ttl = ttl
   if not own and ttl < HOUSEKEEPING_TTL then ttl = HOUSEKEEPING_TTL end
   if ttl < 0 then ttl = 0 end
   ttl = ttl + 999
-  return (ttl - ttl % 1000) / 1000 + 1
+  digits_of_ttl = string.format('%d', (ttl - ttl % 1000) / 1000 + 1)
+  return digits_of_ttl
 end
 
 -- The reply: for each decision twice what remains, and one more where it is allowed; then

@@ -12,12 +12,7 @@ local function digits(v)
   return type(v) == 'number' and format('%d', v) or v
 end
 
--- What was written last, as numbers and as text: many keys are written alike.
-local known_life, px_text, known_delta, delta_text = nil, nil, nil, nil
-local function lifetime()
-  if life ~= known_life then known_life, px_text = life, format('%d', px(life)) end
-  return px_text
-end
+local known_delta, delta_text = nil, nil
 
 -- add turns the number under the key into the state. It fails where the key holds what
 -- only Lua takes for one.
@@ -30,7 +25,7 @@ local function save()
   if held then
     if not changed then return end
     if life then
-      call('PSETEX', key, lifetime(), digits(state))
+      call('PSETEX', key, px(life), digits(state))
     elseif type(state) == 'number' and tonumber(held) and add(state - held) then
       return
     elseif #digits(state) == #held then
@@ -43,7 +38,7 @@ local function save()
   -- MGET calls a key of another type missing; it must not be overwritten.
   local foreign
   if changed then
-    foreign = not call('SET', key, digits(state), 'NX', 'PX', lifetime())
+    foreign = not call('SET', key, digits(state), 'NX', 'PX', px(life))
   else
     foreign = several and call('EXISTS', key) == 1
   end
