@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/weirlimits/weir/store"
 )
@@ -196,21 +197,21 @@ func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Re
 	} else {
 		floor = store.HousekeepingTTL.Microseconds()
 	}
-	sh := r.table.shard(key)
+	t := r.table
+	hash := t.hash(key)
+	sh := t.shard(hash)
 	sh.mu.Lock()
-	e, live := sh.lookup(key, now)
-	var state []byte
-	switch {
-	case live:
-		if e.kind != kindValue {
+	p, rec := sh.find(hash, key)
+	state := sh.scratch[:0]
+	if p != none {
+		state = sh.value(rec)
+		switch {
+		case rec.expires() <= now:
+			state = state[:0]
+		case sh.kindOf(rec) != kindValue:
 			sh.mu.Unlock()
 			return store.Reply{}, errKind
 		}
-		state = e.value()
-	case e != nil:
-		state = e.inline[:0]
-	default:
-		state = sh.scratch[:0]
 	}
 	res := r.step.Func(state, args)
 	if res.Corrupt {
@@ -221,18 +222,23 @@ func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Re
 		sh.mu.Unlock()
 		return res.Reply, nil
 	}
-	if e == nil {
-		sh.asked, sh.known = args, true
-		if e = sh.insert(key, now); e == nil {
-			sh.mu.Unlock()
-			if !c.makeRoom(r.table, args) {
-				return store.Reply{}, store.ErrFull
-			}
-			return r.Run(ctx, key, args)
-		}
+	if p == none && c.maxKeys != math.MaxInt64 {
+		sh.ask(args)
 	}
-	e.setValue(res.State)
-	e.expires = now + max(res.TTL, floor)
+	if rec != nil && rec.kind() == kindValue && len(res.State) <= inlineMost &&
+		unsafe.SliceData(res.State) == unsafe.SliceData(state) { // as with all states of fixed size
+		rec[8] = byte(len(res.State))
+		rec.setExpires(now + max(res.TTL, floor))
+		sh.mu.Unlock()
+		return res.Reply, nil
+	}
+	done := sh.put(hash, key, p, kindValue, res.State, now+max(res.TTL, floor), now)
 	sh.mu.Unlock()
+	if !done {
+		if !c.makeRoom(t, args) {
+			return store.Reply{}, store.ErrFull
+		}
+		return r.Run(ctx, key, args)
+	}
 	return res.Reply, nil
 }

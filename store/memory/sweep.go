@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"math"
 	"sync"
 	"time"
 
@@ -37,22 +38,78 @@ func (c *core) sweep() {
 	}
 }
 
+// sweepSlice is how many records are looked at under one hold of a shard's lock.
+const sweepSlice = 256
+
 // sweep holds the lock for one slice at a time, so that callers wait microseconds.
 func (sh *shard) sweep(now int64) {
-	for from := uint32(0); ; from += sweepSlice {
+	var moves uint32
+	for p, first := arenaStart, true; ; first = false {
 		sh.mu.Lock()
-		if from >= sh.used {
+		if first {
+			moves = sh.moves
+		}
+		if sh.moves != moves { // another sweep has been here
+			sh.mu.Unlock()
+			return
+		}
+		for n := 0; n < sweepSlice && p < sh.tail; n++ {
+			r := sh.at(p)
+			next := p + place(r.units())
+			if r.kind() != kindFree && r.expires() <= now {
+				sh.remove(p)
+			}
+			p = next
+		}
+		if p >= sh.tail {
 			sh.compact()
 			sh.mu.Unlock()
 			return
 		}
-		for i := from; i < min(from+sweepSlice, sh.used); i++ {
-			if e := sh.at(i); e.kind != kindNone && e.expires <= now {
-				sh.remove(i)
-			}
-		}
 		sh.mu.Unlock()
 	}
+}
+
+// blocked tells whether the record's next request of cost 1 would be denied.
+func (sh *shard) blocked(r record, now int64) bool {
+	if sh.kindOf(r) != kindValue || sh.table.step == nil || sh.asked == nil {
+		return true // what it is to its owner cannot be told
+	}
+	peek := *sh.asked
+	peek.Cost = 0
+	if peek.OwnTime {
+		peek.Now = now
+	}
+	res := sh.table.step(sh.value(r), peek)
+	return res.Corrupt || res.Reply.Remaining == 0
+}
+
+// freeOne frees an expired or unblocked key among the next steps records, and looks at
+// none twice.
+func (sh *shard) freeOne(now int64, steps int) bool {
+	for p, left := max(sh.hand, arenaStart), int64(sh.tail)-int64(arenaStart); steps > 0 && left > 0; steps-- {
+		if p >= sh.tail {
+			p = arenaStart
+		}
+		r := sh.at(p)
+		left -= int64(r.units())
+		at := p
+		p += place(r.units())
+		sh.hand = p
+		if r.kind() != kindFree && (r.expires() <= now || !sh.blocked(r, now)) {
+			sh.remove(at)
+			return true
+		}
+	}
+	return false
+}
+
+// ask notes under which limit keys are judged.
+func (sh *shard) ask(args store.Args) {
+	if sh.asked == nil {
+		sh.asked = new(store.Args)
+	}
+	*sh.asked = args
 }
 
 // fullRetry is how long, in microseconds, a store that found every key blocked
@@ -85,9 +142,9 @@ func (c *core) makeRoom(table *table, args store.Args) bool {
 		sh := &tables[c.room.shard/shardCount].shards[c.room.shard%shardCount]
 		sh.mu.Lock()
 		if sh.table == table {
-			sh.asked, sh.known = args, true
+			sh.ask(args)
 		}
-		freed := sh.freeOne(c.clock(), sh.used)
+		freed := sh.freeOne(c.clock(), math.MaxInt)
 		sh.mu.Unlock()
 		if freed {
 			return true
