@@ -15,7 +15,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"github.com/weirlimits/weir/store"
 )
@@ -43,7 +42,9 @@ type Store struct {
 // core is what the sweeper refers to; it must not reach the Store, whose being
 // collected is what ends a sweeper that nobody closed.
 type core struct {
-	clock   func() int64 // microseconds
+	start   time.Time
+	base    int64            // start, in microseconds since the epoch
+	clock   func() time.Time // the caller's, or nil
 	maxKeys int64
 	count   atomic.Int64 // keys in all tables
 	room    room
@@ -73,12 +74,13 @@ func New(opts *Options) *Store {
 	if opts == nil {
 		opts = &Options{}
 	}
-	c := &core{maxKeys: math.MaxInt64, stop: make(chan struct{}), clock: processClock()}
+	start := time.Now()
+	c := &core{
+		start: start, base: start.UnixMicro(), clock: opts.Clock,
+		maxKeys: math.MaxInt64, stop: make(chan struct{}),
+	}
 	if opts.MaxKeys > 0 {
 		c.maxKeys = int64(opts.MaxKeys)
-	}
-	if opts.Clock != nil {
-		c.clock = func() int64 { return opts.Clock().UnixMicro() }
 	}
 	c.raw = newTable(c, "", nil)
 	c.spaces.Store(&[]*table{c.raw})
@@ -89,10 +91,12 @@ func New(opts *Options) *Store {
 	return s
 }
 
-func processClock() func() int64 {
-	start := time.Now()
-	base := start.UnixMicro()
-	return func() int64 { return base + int64(time.Since(start)/time.Microsecond) }
+// now is the time in microseconds since the epoch.
+func (c *core) now() int64 {
+	if c.clock != nil {
+		return c.clock().UnixMicro()
+	}
+	return c.base + int64(time.Since(c.start)/time.Microsecond)
 }
 
 // Traits implements [store.Store].
@@ -136,7 +140,7 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	if err := s.usable(ctx); err != nil {
 		return time.Time{}, err
 	}
-	return time.UnixMicro(s.clock()), nil
+	return time.UnixMicro(s.now()), nil
 }
 
 func (c *core) usable(ctx context.Context) error {
@@ -156,7 +160,7 @@ func (s *Store) Prepare(step *store.Step, space string) (store.Runner, error) {
 	tables := *s.spaces.Load()
 	for _, t := range tables[1:] {
 		if t.space == space {
-			return &runner{table: t, step: step, store: s}, nil
+			return &runner{core: s.core, table: t, step: step.Func, store: s}, nil
 		}
 		if strings.HasPrefix(t.space, space) || strings.HasPrefix(space, t.space) {
 			return nil, fmt.Errorf("memory: space %q: want one that does not overlap with %q", space, t.space)
@@ -165,7 +169,7 @@ func (s *Store) Prepare(step *store.Step, space string) (store.Runner, error) {
 	t := newTable(s.core, space, step.Func)
 	more := append(tables[:len(tables):len(tables)], t)
 	s.spaces.Store(&more)
-	return &runner{table: t, step: step, store: s}, nil
+	return &runner{core: s.core, table: t, step: step.Func, store: s}, nil
 }
 
 // find returns the table of a key's full name, and its name there.
@@ -178,67 +182,3 @@ func (c *core) find(full string) (*table, string) {
 	return c.raw, full
 }
 
-// runner is a prepared step. It keeps its Store reachable, and so the sweeper alive.
-type runner struct {
-	table *table
-	step  *store.Step
-	store *Store
-}
-
-// Run implements [store.Runner].
-func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Reply, error) {
-	c := r.table.core
-	if err := c.usable(ctx); err != nil {
-		return store.Reply{}, err
-	}
-	now, floor := c.clock(), int64(0)
-	if args.OwnTime {
-		args.Now = now
-	} else {
-		floor = store.HousekeepingTTL.Microseconds()
-	}
-	t := r.table
-	hash := t.hash(key)
-	sh := t.shard(hash)
-	sh.mu.Lock()
-	p, rec := sh.find(hash, key)
-	state := sh.scratch[:0]
-	if p != none {
-		state = sh.value(rec)
-		switch {
-		case rec.expires() <= now:
-			state = state[:0]
-		case sh.kindOf(rec) != kindValue:
-			sh.mu.Unlock()
-			return store.Reply{}, errKind
-		}
-	}
-	res := r.step.Func(state, args)
-	if res.Corrupt {
-		sh.mu.Unlock()
-		return store.Reply{}, store.ErrCorrupt
-	}
-	if res.State == nil {
-		sh.mu.Unlock()
-		return res.Reply, nil
-	}
-	if p == none && c.maxKeys != math.MaxInt64 {
-		sh.ask(args)
-	}
-	if rec != nil && rec.kind() == kindValue && len(res.State) <= inlineMost &&
-		unsafe.SliceData(res.State) == unsafe.SliceData(state) { // as with all states of fixed size
-		rec[8] = byte(len(res.State))
-		rec.setExpires(now + max(res.TTL, floor))
-		sh.mu.Unlock()
-		return res.Reply, nil
-	}
-	done := sh.put(hash, key, p, kindValue, res.State, now+max(res.TTL, floor), now)
-	sh.mu.Unlock()
-	if !done {
-		if !c.makeRoom(t, args) {
-			return store.Reply{}, store.ErrFull
-		}
-		return r.Run(ctx, key, args)
-	}
-	return res.Reply, nil
-}

@@ -73,7 +73,7 @@ func (s *Store) with(ctx context.Context, key string, want kind, ttl time.Durati
 func (s *Store) locked(full string, fn func(e *entry)) {
 	t, key := s.find(full)
 	hash := t.hash(key)
-	e := entry{shard: t.shard(hash), hash: hash, key: key, now: s.clock()}
+	e := entry{shard: t.shard(hash), hash: hash, key: key, now: s.now()}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var r record

@@ -33,7 +33,7 @@ func (c *core) sweep() {
 			if c.closed.Load() {
 				return
 			}
-			t.shards[i].sweep(c.clock())
+			t.shards[i].sweep(c.now())
 		}
 	}
 }
@@ -129,7 +129,7 @@ type room struct {
 func (c *core) makeRoom(table *table, args store.Args) bool {
 	c.room.mu.Lock()
 	defer c.room.mu.Unlock()
-	wait := c.room.fullFor - c.clock()
+	wait := c.room.fullFor - c.now()
 	switch {
 	case c.count.Load() < c.maxKeys:
 		return true
@@ -144,13 +144,13 @@ func (c *core) makeRoom(table *table, args store.Args) bool {
 		if sh.table == table {
 			sh.ask(args)
 		}
-		freed := sh.freeOne(c.clock(), math.MaxInt)
+		freed := sh.freeOne(c.now(), math.MaxInt)
 		sh.mu.Unlock()
 		if freed {
 			return true
 		}
 		c.room.shard++
 	}
-	c.room.fullFor = c.clock() + fullRetry
+	c.room.fullFor = c.now() + fullRetry
 	return false
 }
