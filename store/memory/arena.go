@@ -2,24 +2,34 @@ package memory
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 )
 
-// Records lie in chunks of bytes that hold no pointer, so the collector never looks into
-// them. A record is named by its place: which unit of 8 bytes it starts at, counted over
-// all chunks. It never crosses a chunk's end. What is freed goes to a list of its size.
+// Records lie in one run of bytes, which holds no pointer, so the collector never looks
+// into it. A record is named by its place: the unit of 8 bytes at which it starts. What
+// is freed goes to a list of its size. A full arena grows by an eighth.
 const (
 	unit       = 8
-	chunkUnits = 1024
-	chunkBytes = chunkUnits * unit
-	firstChunk = 256 // bytes of a first chunk, doubled until it is a whole one
-	mostUnits  = 63  // of one record
+	mostUnits  = 63 // of one record
+	firstArena = 16 // units of the smallest arena
 )
 
 // place is a record's; none is no record's.
 type place uint32
 
-const none place = 0
+const (
+	none       place = 0
+	arenaStart place = 1
+	arenaEnd   place = math.MaxUint32 // 32 GB in one shard: full
+)
+
+type arena struct {
+	bytes []byte
+	tail  place // the first unit that was never handed out; below it all is records
+	idle  int32 // units in free records
+	free  *freeLists
+}
 
 // freeLists are the free records by their size in units. Bit n of sizes tells that there
 // are some of n units.
@@ -28,57 +38,26 @@ type freeLists struct {
 	heads [mostUnits + 1]place
 }
 
-type arena struct {
-	chunks [][]byte
-	tail   place // the first unit that was never handed out; below it all is records
-	idle   int32 // units in free records
-	free   *freeLists
-}
+func (a *arena) at(p place) record { return record(a.bytes[int(p)*unit:]) }
 
-const arenaStart place = 1 // unit 0 is none's
-
-func (a *arena) at(p place) record {
-	return record(a.chunks[p/chunkUnits][p%chunkUnits*unit:])
-}
-
-// alloc returns a place of so many units. What lies there is garbage until its head is
-// written. Other records stay where they are, but records taken before may lie in an
-// old copy of their chunk.
+// alloc returns a place of so many units, or none where the arena is as large as can be.
+// What lies there is garbage until its head is written. Records keep their places, but
+// those taken before may lie in old bytes.
 func (a *arena) alloc(units uint32) place {
 	if p := a.reuse(units); p != none {
 		return p
 	}
 	p := max(a.tail, arenaStart)
-	if rest := chunkUnits - uint32(p%chunkUnits); rest < units {
-		a.release(p, rest)
-		p += place(rest)
+	if p > arenaEnd-place(units) {
+		return none
 	}
 	a.tail = p + place(units)
-	a.reach(a.tail)
+	if need := int(a.tail) * unit; need > len(a.bytes) {
+		more := make([]byte, max(need, need/8*9/unit*unit, firstArena*unit))
+		copy(more, a.bytes)
+		a.bytes = more
+	}
 	return p
-}
-
-// reach makes bytes for all units below end.
-func (a *arena) reach(end place) {
-	last := int(end-1) / chunkUnits
-	if last == 0 {
-		size := firstChunk
-		for size < int(end)*unit {
-			size *= 2
-		}
-		switch {
-		case len(a.chunks) == 0:
-			a.chunks = [][]byte{make([]byte, size)}
-		case len(a.chunks[0]) < size:
-			more := make([]byte, size)
-			copy(more, a.chunks[0])
-			a.chunks[0] = more
-		}
-		return
-	}
-	if last == len(a.chunks) {
-		a.chunks = append(a.chunks, make([]byte, chunkBytes))
-	}
 }
 
 // reuse returns a free record of the size or cuts it from the next larger one.

@@ -181,4 +181,3 @@ func (c *core) find(full string) (*table, string) {
 	}
 	return c.raw, full
 }
-

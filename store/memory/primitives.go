@@ -186,7 +186,7 @@ func (s *Store) Size(ctx context.Context, key string) (n int64, err error) {
 	}
 	s.locked(key, func(e *entry) {
 		if e.live {
-			n = e.bytes(e.shard.at(e.at))
+			n = e.size(e.shard.at(e.at))
 		}
 	})
 	return n, nil

@@ -135,7 +135,7 @@ func (sh *shard) value(r record) []byte {
 const slotBytes = 8
 
 // bytes accounts for all that the record takes.
-func (sh *shard) bytes(r record) int64 {
+func (sh *shard) size(r record) int64 {
 	n := int64(r.units())*unit + slotBytes
 	if r.kind() == kindBeside {
 		n += sh.extension(r).bytes()
