@@ -2,7 +2,6 @@ package memory
 
 import (
 	"encoding/binary"
-	"math"
 	"math/bits"
 )
 
@@ -15,13 +14,13 @@ const (
 	firstArena = 16 // units of the smallest arena
 )
 
-// place is a record's; none is no record's.
+// place is a record's; none is no record's. It reaches 32 GB in each shard, which is more
+// than fits into any machine in all of them.
 type place uint32
 
 const (
 	none       place = 0
 	arenaStart place = 1
-	arenaEnd   place = math.MaxUint32 // 32 GB in one shard: full
 )
 
 type arena struct {
@@ -40,17 +39,13 @@ type freeLists struct {
 
 func (a *arena) at(p place) record { return record(a.bytes[int(p)*unit:]) }
 
-// alloc returns a place of so many units, or none where the arena is as large as can be.
-// What lies there is garbage until its head is written. Records keep their places, but
-// those taken before may lie in old bytes.
+// alloc returns a place of so many units. What lies there is garbage until its head is
+// written. Records keep their places, but those taken before may lie in old bytes.
 func (a *arena) alloc(units uint32) place {
 	if p := a.reuse(units); p != none {
 		return p
 	}
 	p := max(a.tail, arenaStart)
-	if p > arenaEnd-place(units) {
-		return none
-	}
 	a.tail = p + place(units)
 	if need := int(a.tail) * unit; need > len(a.bytes) {
 		more := make([]byte, max(need, need/8*9/unit*unit, firstArena*unit))

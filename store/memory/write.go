@@ -73,9 +73,6 @@ func (sh *shard) fit(hash uint64, key string, p place, state int, now int64) pla
 	}
 	units := unitsFor(text, state+state/4) // what grew once may grow again
 	q := sh.alloc(units)
-	if q == none {
-		return none
-	}
 	old = sh.at(p)
 	r := sh.at(q)
 	copy(r, old[:old.stateAt()])
@@ -100,10 +97,6 @@ func (sh *shard) enter(hash uint64, key string, state int, now int64) place {
 	}
 	units := unitsFor(len(text), state)
 	p := sh.alloc(units)
-	if p == none {
-		c.count.Add(-1)
-		return none
-	}
 	r := sh.at(p)
 	r.setHead(units, kindValue, 0)
 	r[9] = length
