@@ -57,7 +57,7 @@ func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Re
 	expires := now + max(res.TTL, floor)
 	if p != none && rec.kind() == kindValue && len(res.State) <= inlineMost &&
 		unsafe.SliceData(res.State) == unsafe.SliceData(state) { // as with all states of fixed size
-		rec[8] = byte(len(res.State))
+		rec.setStateLen(len(res.State))
 		rec.setExpires(expires)
 		sh.mu.Unlock()
 		return res.Reply, nil

@@ -38,30 +38,26 @@ func (c *core) sweep() {
 	}
 }
 
-// sweepSlice is how many records are looked at under one hold of a shard's lock.
-const sweepSlice = 256
+// sweepSlice is how many buckets are looked at under one hold of a shard's lock.
+const sweepSlice = 64
 
-// sweep holds the lock for one slice at a time, so that callers wait microseconds.
+// sweep holds the lock for one slice at a time, so that callers wait microseconds. What
+// moves meanwhile is met at the next sweep.
 func (sh *shard) sweep(now int64) {
-	var moves uint32
-	for p, first := arenaStart, true; ; first = false {
+	for from := uint32(0); ; from += sweepSlice {
 		sh.mu.Lock()
-		if first {
-			moves = sh.moves
-		}
-		if sh.moves != moves { // another sweep has been here
-			sh.mu.Unlock()
-			return
-		}
-		for n := 0; n < sweepSlice && p < sh.tail; n++ {
-			r := sh.at(p)
-			next := p + place(r.units())
-			if r.kind() != kindFree && r.expires() <= now {
-				sh.remove(p)
+		for i := from; i < min(from+sweepSlice, sh.n); i++ {
+			b := sh.bucket(i)
+			for u := bucketHead; u < b.end(); {
+				r := b.record(u)
+				if r.expires() <= now {
+					sh.remove(sh.join(i, u))
+					continue
+				}
+				u += r.units()
 			}
-			p = next
 		}
-		if p >= sh.tail {
+		if from+sweepSlice >= sh.n {
 			sh.compact()
 			sh.mu.Unlock()
 			return
@@ -84,22 +80,22 @@ func (sh *shard) blocked(r record, now int64) bool {
 	return res.Corrupt || res.Reply.Remaining == 0
 }
 
-// freeOne frees an expired or unblocked key among the next steps records, and looks at
-// none twice.
-func (sh *shard) freeOne(now int64, steps int) bool {
-	for p, left := max(sh.hand, arenaStart), int64(sh.tail)-int64(arenaStart); steps > 0 && left > 0; steps-- {
-		if p >= sh.tail {
-			p = arenaStart
+// freeOne frees an expired or unblocked key in the next so many buckets.
+func (sh *shard) freeOne(now int64, most uint32) bool {
+	for range min(most, sh.n) {
+		if sh.hand >= sh.n {
+			sh.hand = 0
 		}
-		r := sh.at(p)
-		left -= int64(r.units())
-		at := p
-		p += place(r.units())
-		sh.hand = p
-		if r.kind() != kindFree && (r.expires() <= now || !sh.blocked(r, now)) {
-			sh.remove(at)
-			return true
+		b := sh.bucket(sh.hand)
+		for u := bucketHead; u < b.end(); {
+			r := b.record(u)
+			if r.expires() <= now || !sh.blocked(r, now) {
+				sh.remove(sh.join(sh.hand, u))
+				return true
+			}
+			u += r.units()
 		}
+		sh.hand++
 	}
 	return false
 }
@@ -144,7 +140,7 @@ func (c *core) makeRoom(table *table, args store.Args) bool {
 		if sh.table == table {
 			sh.ask(args)
 		}
-		freed := sh.freeOne(c.now(), math.MaxInt)
+		freed := sh.freeOne(c.now(), math.MaxUint32)
 		sh.mu.Unlock()
 		if freed {
 			return true

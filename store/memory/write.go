@@ -10,10 +10,11 @@ import (
 // own bytes, the scratch or what lies beside; a long one may be kept and not copied. It
 // reports false where the store is full.
 func (sh *shard) put(hash uint64, key string, p place, k kind, value []byte, expires, now int64) bool {
-	most, beside, number := inlineMost, false, uint32(0)
-	if p != none && sh.at(p).kind() == kindBeside {
+	most, number := inlineMost, uint32(0)
+	beside := p != none && sh.at(p).kind() == kindBeside
+	if beside {
 		most /= 2 // what hovers about the border stays
-		beside, number = true, sh.at(p).number()
+		number = sh.at(p).number()
 	}
 	if len(key) >= longKey || len(value) > most {
 		if !beside {
@@ -21,16 +22,15 @@ func (sh *shard) put(hash uint64, key string, p place, k kind, value []byte, exp
 		}
 		return sh.putBeside(hash, key, p, extension{kind: k, value: value}, expires, now)
 	}
-	if p = sh.fit(hash, key, p, len(value), now); p == none {
+	var copied [inlineMost]byte // where records move, a value in one does too
+	n := copy(copied[:], value)
+	if p = sh.fit(hash, key, p, n, now); p == none {
 		return false
 	}
-	r := sh.at(p)
 	if beside {
 		sh.beside.remove(number)
 	}
-	at := r.stateAt()
-	r[8] = byte(copy(r[at:at+len(value)], value))
-	r.setHead(r.units(), k, expires)
+	sh.at(p).write(copied[:n], k, expires)
 	return true
 }
 
@@ -52,119 +52,77 @@ func (sh *shard) putBeside(hash uint64, key string, p place, x extension, expire
 	if sh.beside == nil {
 		sh.beside = new(beside)
 	}
-	r := sh.at(p)
-	binary.LittleEndian.PutUint32(r[r.stateAt():], sh.beside.add(&x))
-	r[8] = besideRef
-	r.setHead(r.units(), kindBeside, expires)
+	var number [besideRef]byte
+	binary.LittleEndian.PutUint32(number[:], sh.beside.add(&x))
+	sh.at(p).write(number[:], kindBeside, expires)
 	return true
 }
 
-// fit returns a record for the key with room for so many bytes of state: the one at p,
-// or a new one in its place, which holds its text. The old one's state stays readable
-// until the next change. It returns none where the store is full.
+func (r record) write(state []byte, k kind, expires int64) {
+	copy(r[r.stateAt():], state)
+	r.setStateLen(len(state))
+	r.setHead(r.units(), k, expires)
+}
+
+// fit returns a record for the key with room for so many bytes of state: the one at p, or
+// a new one in its place without its state. It returns none where the store is full.
 func (sh *shard) fit(hash uint64, key string, p place, state int, now int64) place {
+	text := textLen(key)
 	if p == none {
-		return sh.enter(hash, key, state, now)
+		return sh.enter(hash, key, unitsFor(text, state), now)
 	}
-	old := sh.at(p)
-	text := old.stateAt() - headBytes
-	if units := old.units(); state <= old.room() && units <= 2*unitsFor(text, state) {
+	least := unitsFor(text, state)
+	switch units := sh.at(p).units(); {
+	case units < least: // what grew once may grow again
+		least = unitsFor(text, min(state+state/4, inlineMost))
+	case units <= 2*least:
 		return p
 	}
-	units := unitsFor(text, state+state/4) // what grew once may grow again
-	q := sh.alloc(units)
-	old = sh.at(p)
-	r := sh.at(q)
-	copy(r, old[:old.stateAt()])
-	r.setHead(units, old.kind(), 0)
-	sh.index.replace(hash, p, q)
-	sh.release(p, old.units())
-	return q
+	sh.cut(hash, p)
+	return sh.place(hash, key, least)
 }
 
 // enter makes a record for a new key. It returns none where the store is full.
-func (sh *shard) enter(hash uint64, key string, state int, now int64) place {
+func (sh *shard) enter(hash uint64, key string, units int, now int64) place {
 	c := sh.table.core
 	if c.count.Add(1) > c.maxKeys && !sh.freeOne(now, sweepSlice) { // counted before it is there
 		c.count.Add(-1)
 		return none
 	}
-	text, length := key, byte(longKey)
-	if len(key) < longKey {
-		length = byte(len(key))
-	} else {
-		text = ""
+	if sh.count++; sh.count > sh.limit {
+		sh.resize(uint32(units), false)
 	}
-	units := unitsFor(len(text), state)
-	p := sh.alloc(units)
-	r := sh.at(p)
-	r.setHead(units, kindValue, 0)
-	r[9] = length
-	copy(r[headBytes:], text)
-	if sh.count++; int(sh.count) > len(sh.index)*bucketFull {
-		sh.reindex()
-	}
-	sh.index.add(hash, p)
-	return p
+	return sh.place(hash, key, units)
 }
 
-// reindex makes an index for one key more than are entered. It is the longest that a
-// caller holds the shard.
-func (sh *shard) reindex() {
-	x := indexFor(int(sh.count))
-	for i := range sh.index {
-		for _, p := range &sh.index[i].places {
-			if p != none {
-				x.add(sh.hashOf(sh.at(p)), p)
-			}
-		}
+// farthest is how many buckets a new record may pass before it is asked whether there
+// should be more: records may have become longer.
+const farthest = 8
+
+// place adds a record, which is counted already, with its text and no state.
+func (sh *shard) place(hash uint64, key string, units int) place {
+	p, passed := sh.add(hash, units)
+	switch {
+	case p == none:
+		sh.resize(uint32(units), true)
+		return sh.place(hash, key, units)
+	case passed > farthest:
+		sh.limit = min(sh.limit, sh.count)
 	}
-	sh.index = x
+	r := sh.at(p)
+	r.setHead(units, kindValue, 0)
+	binary.LittleEndian.PutUint16(r[8:], shapeOf(hash, key))
+	copy(r[headBytes:], key[:textLen(key)])
+	return p
 }
 
 func (sh *shard) remove(p place) {
 	r := sh.at(p)
-	sh.index.remove(sh.hashOf(r), p)
+	hash := sh.hashOf(r)
 	if r.kind() == kindBeside {
 		sh.beside.remove(r.number())
 	}
-	sh.release(p, r.units())
+	sh.cut(hash, p)
 	sh.count--
 	sh.table.core.count.Add(-1)
-}
-
-// reset drops all records.
-func (sh *shard) reset() {
-	sh.index, sh.arena, sh.beside = nil, arena{}, nil
-	sh.hand, sh.count = arenaStart, 0
-	sh.moves++
-}
-
-// compactFrom is the size, in units, below which a shard is only compacted when it is empty.
-const compactFrom = 128
-
-// compact gives memory back after a flood: once all records are free, or half of many.
-func (sh *shard) compact() {
-	switch {
-	case sh.tail == none:
-		return
-	case sh.count == 0:
-		sh.reset()
-		return
-	case sh.tail < compactFrom || sh.idle < int32(sh.tail)/2:
-		return
-	}
-	old := sh.arena
-	sh.arena, sh.index = arena{}, indexFor(int(sh.count))
-	sh.hand = arenaStart
-	sh.moves++
-	for p := arenaStart; p < old.tail; {
-		r := old.at(p)
-		if r.kind() != kindFree {
-			q := sh.alloc(r.units())
-			copy(sh.at(q), r[:int(r.units())*unit])
-			sh.index.add(sh.hashOf(r), q)
-		}
-		p += place(r.units())
-	}
 }
