@@ -1,8 +1,9 @@
 // Package memory keeps limiter state in this process. It has every capability, runs a
 // step's Go function under a shard's lock, and allocates nothing for states of fixed size.
 //
-// Keys lie in tables of 256 shards, one table per space. Expired keys are freed by a
-// sweep that visits every key once a second in short slices; it ends with [Store.Close],
+// Keys lie in tables of 512 shards, one table per space: hash tables that hold the records
+// themselves, so that a decision finds its key at one place in memory. They hold no pointer,
+// and grow and shrink a shard at a time. Expired keys are freed by a sweep that visits every key once a second in short slices; it ends with [Store.Close],
 // and also when the Store itself is no longer reachable.
 package memory
 
@@ -27,6 +28,9 @@ type Options struct {
 	// a new key is [store.ErrFull]. Limiters that share keys under different limits are
 	// judged by the limit of the latest new key.
 	MaxKeys int
+	// Compact saves about a quarter of a key's bytes: tables are filled to the brim and grow
+	// in small steps, so that a decision looks a little longer and a new key costs more.
+	Compact bool
 	// Clock replaces the process's clock, for tests. The default never steps back: it
 	// is the wall clock at New plus the monotonic time since.
 	Clock func() time.Time
@@ -46,6 +50,7 @@ type core struct {
 	base    int64            // start, in microseconds since the epoch
 	clock   func() time.Time // the caller's, or nil
 	maxKeys int64
+	filling filling
 	count   atomic.Int64 // keys in all tables
 	room    room
 	raw     *table // keys that belong to no prepared space
@@ -77,7 +82,10 @@ func New(opts *Options) *Store {
 	start := time.Now()
 	c := &core{
 		start: start, base: start.UnixMicro(), clock: opts.Clock,
-		maxKeys: math.MaxInt64, stop: make(chan struct{}),
+		maxKeys: math.MaxInt64, filling: roomy, stop: make(chan struct{}),
+	}
+	if opts.Compact {
+		c.filling = compact
 	}
 	if opts.MaxKeys > 0 {
 		c.maxKeys = int64(opts.MaxKeys)

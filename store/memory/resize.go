@@ -1,10 +1,19 @@
 package memory
 
 // Buckets are sized by the mean of their records, rounded up, so that at least six go into
-// one; the table is full at seven eighths of that, and then grows by a fourth.
+// one, if they can.
 const (
 	leastShift uint8 = 8 // 256 bytes
 	mostShift  uint8 = 10
+)
+
+// filling is how full a table may be, in 16ths of what fits, before it grows by a share of
+// itself. On the mean a place in three is free, or one in ten.
+type filling struct{ full, share uint32 }
+
+var (
+	roomy   = filling{full: 14, share: 4}
+	compact = filling{full: 15, share: 8}
 )
 
 // meanOf is the mean size of so many records of so many units in all, rounded up.
@@ -13,17 +22,17 @@ func meanOf(records, units uint32) uint32 { return max((units+records-1)/records
 // perBucket is how many records of that size go into a bucket.
 func perBucket(shift uint8, mean uint32) uint32 { return (1<<shift/unit - bucketHead) / mean }
 
-// limitOf is how many records of that size fill so many buckets.
-func limitOf(shift uint8, n, mean uint32) uint32 {
+// limit is how many records of that size fill so many buckets.
+func (f filling) limit(shift uint8, n, mean uint32) uint32 {
 	per := perBucket(shift, mean)
 	if n <= 1 {
 		return n * per
 	}
-	return uint32(uint64(n) * uint64(per) * 7 / 8)
+	return uint32(uint64(n) * uint64(per) * uint64(f.full) / 16)
 }
 
-// fitting is how large and how many buckets should be for so many records of that size.
-func fitting(records, mean uint32) (shift uint8, n uint32) {
+// size is how large and how many buckets should be for so many records of that size.
+func (f filling) size(records, mean uint32) (shift uint8, n uint32) {
 	shift = leastShift
 	for perBucket(shift, mean) < 6 && shift < mostShift {
 		shift++
@@ -32,8 +41,8 @@ func fitting(records, mean uint32) (shift uint8, n uint32) {
 	if records <= per {
 		return shift, 1
 	}
-	n = (records*8 + per*7 - 1) / (per * 7)
-	return shift, n + n/4
+	n = (records*16 + per*f.full - 1) / (per * f.full)
+	return shift, n + n/f.share
 }
 
 // resize makes room for a record of more units besides those that are there, which is
@@ -42,14 +51,14 @@ func fitting(records, mean uint32) (shift uint8, n uint32) {
 // written in order.
 func (sh *shard) resize(more uint32, full bool) {
 	mean := meanOf(sh.count, sh.used+more)
-	shift, n := fitting(sh.count, mean)
+	shift, n := sh.table.core.filling.size(sh.count, mean)
 	for full && int(n)<<shift <= len(sh.bytes) {
 		n += n/4 + 1
 	}
 	if int(n)<<shift > len(sh.bytes) {
 		sh.refill(shift, n)
 	}
-	sh.limit = max(limitOf(sh.shift, sh.n, mean), sh.count)
+	sh.limit = max(sh.table.core.filling.limit(sh.shift, sh.n, mean), sh.count)
 }
 
 // refill moves all records into so many buckets, or more where they do not fit.
@@ -94,8 +103,8 @@ func (sh *shard) compact() {
 		return
 	}
 	mean := meanOf(sh.count, sh.used)
-	if shift, n := fitting(sh.count, mean); sh.n > 2 && len(sh.bytes) >= 2*int(n)<<shift {
+	if shift, n := sh.table.core.filling.size(sh.count, mean); sh.n > 2 && len(sh.bytes) >= 2*int(n)<<shift {
 		sh.refill(shift, n)
-		sh.limit = max(limitOf(sh.shift, sh.n, mean), sh.count)
+		sh.limit = max(sh.table.core.filling.limit(sh.shift, sh.n, mean), sh.count)
 	}
 }
