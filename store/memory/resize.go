@@ -8,12 +8,12 @@ const (
 )
 
 // filling is how full a table may be, in 16ths of what fits, before it grows by a share of
-// itself. On the mean a place in three is free, or one in ten.
+// itself. On the mean a fifth is free, or a tenth.
 type filling struct{ full, share uint32 }
 
 var (
-	roomy   = filling{full: 14, share: 4}
-	compact = filling{full: 15, share: 8}
+	roomy   = filling{full: 14, share: 8}
+	compact = filling{full: 15, share: 16}
 )
 
 // meanOf is the mean size of so many records of so many units in all, rounded up.
