@@ -40,6 +40,10 @@ func (k keyspace) user(key string) string {
 	if len(key) <= maxUserKey && (key == "" || key[0] != '#') {
 		return key
 	}
+	return hashed(key)
+}
+
+func hashed(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return "#" + base64.RawURLEncoding.EncodeToString(sum[:])
 }

@@ -33,15 +33,14 @@ type scriptBound struct {
 }
 
 func (s *scriptBound) Take(ctx context.Context, key string, cost int64) (store.Reply, error) {
-	args := store.Args{OwnTime: true, Cost: cost, Params: s.params}
-	if s.binding.Clock != nil {
-		now, err := Micros(s.binding.Clock())
-		if err != nil {
-			return store.Reply{}, err
-		}
-		args.Now, args.OwnTime = now, false
+	if s.binding.Clock == nil {
+		return s.runner.Run(ctx, key, store.Args{OwnTime: true, Cost: cost, Params: s.params})
 	}
-	return s.runner.Run(ctx, key, args)
+	now, err := Micros(s.binding.Clock())
+	if err != nil {
+		return store.Reply{}, err
+	}
+	return s.runner.Run(ctx, key, store.Args{Now: now, Cost: cost, Params: s.params})
 }
 
 func (s *scriptBound) Keys(key string) []string { return []string{s.binding.Space + key} }

@@ -127,20 +127,25 @@ func New(a Algorithm, limit Limit, st store.Store, opts *Options) (*Weir, error)
 
 // Take implements [Limiter].
 func (w *Weir) Take(ctx context.Context, key string, n int64) (Decision, error) {
-	cost := n
+	if n < 0 || n > w.capacity || n > w.maxCost {
+		return w.unusual(ctx, key, n)
+	}
+	return w.decide(ctx, key, n)
+}
+
+// unusual takes a cost that cannot be admitted.
+func (w *Weir) unusual(ctx context.Context, key string, n int64) (Decision, error) {
 	switch {
 	case n < 0:
 		return Decision{}, &FieldError{Field: "cost", Value: fmt.Sprint(n), Want: "0 or more"}
-	case n > w.capacity:
-		cost = 0 // never admitted: only look
-	case n > w.maxCost:
+	case n <= w.capacity:
 		return Decision{}, &FieldError{
 			Field: "cost", Value: fmt.Sprint(n),
 			Want: fmt.Sprintf("at most %d for %s, which keeps an entry per request", w.maxCost, w.algorithm),
 		}
 	}
-	d, err := w.decide(ctx, key, cost)
-	if err == nil && n > w.capacity {
+	d, err := w.decide(ctx, key, 0) // never admitted: only look
+	if err == nil {
 		d.Allowed, d.RetryAfter = false, Never
 	}
 	return d, err
@@ -152,10 +157,7 @@ func (w *Weir) decide(ctx context.Context, key string, cost int64) (Decision, er
 		err = r.Check()
 	}
 	if err != nil {
-		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		return Decision{}, fmt.Errorf("weir: %s on %s: %w", w.algorithm.Name(), w.store.Traits().Name, err)
+		return Decision{}, w.failed(ctx, err)
 	}
 	return Decision{
 		Allowed:    r.Allowed,
@@ -164,6 +166,13 @@ func (w *Weir) decide(ctx context.Context, key string, cost int64) (Decision, er
 		RetryAfter: store.TTL(r.RetryAfter),
 		ResetAfter: store.TTL(r.ResetAfter),
 	}, nil
+}
+
+func (w *Weir) failed(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return fmt.Errorf("weir: %s on %s: %w", w.algorithm.Name(), w.store.Traits().Name, err)
 }
 
 // Refund gives back the newest n requests of key, as many as still count: what was

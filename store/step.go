@@ -85,8 +85,12 @@ type Reply struct {
 // server or a foreign script answers must not pass as a decision.
 func (r Reply) Check() error {
 	if r.Remaining < 0 || r.ResetAfter < 0 || r.RetryAfter < 0 || r.Allowed != (r.RetryAfter == 0) {
-		return fmt.Errorf("%w: allowed=%t remaining=%d retry=%d reset=%d",
-			ErrGarbled, r.Allowed, r.Remaining, r.RetryAfter, r.ResetAfter)
+		return r.garbled()
 	}
 	return nil
+}
+
+func (r Reply) garbled() error {
+	return fmt.Errorf("%w: allowed=%t remaining=%d retry=%d reset=%d",
+		ErrGarbled, r.Allowed, r.Remaining, r.RetryAfter, r.ResetAfter)
 }

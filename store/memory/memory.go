@@ -1,9 +1,11 @@
 // Package memory keeps limiter state in this process. It has every capability, runs a
 // step's Go function under a shard's lock, and allocates nothing for states of fixed size.
 //
-// Keys lie in tables of 256 shards, one table per space. Expired keys are freed by a
-// sweep that visits every key once a second in short slices; it ends with [Store.Close],
-// and also when the Store itself is no longer reachable.
+// Keys lie in tables of 512 shards, one table per space: hash tables that hold the records
+// themselves, so that a decision finds its key at one place in memory. They hold no pointer,
+// and grow and shrink a shard at a time. Expired keys are freed by a sweep that visits every
+// key once a second in short slices; it ends with [Store.Close], and also when the Store
+// itself is no longer reachable.
 package memory
 
 import (
@@ -27,6 +29,9 @@ type Options struct {
 	// a new key is [store.ErrFull]. Limiters that share keys under different limits are
 	// judged by the limit of the latest new key.
 	MaxKeys int
+	// Compact saves about ten bytes a key: tables are filled to the brim and grow in small
+	// steps, so that a decision looks a little further and a new key costs more.
+	Compact bool
 	// Clock replaces the process's clock, for tests. The default never steps back: it
 	// is the wall clock at New plus the monotonic time since.
 	Clock func() time.Time
@@ -42,12 +47,16 @@ type Store struct {
 // core is what the sweeper refers to; it must not reach the Store, whose being
 // collected is what ends a sweeper that nobody closed.
 type core struct {
-	clock   func() int64 // microseconds
+	start   time.Time
+	base    int64            // start, in microseconds since the epoch
+	clock   func() time.Time // the caller's, or nil
 	maxKeys int64
+	filling filling
+	closed  atomic.Bool
+	_       [64]byte     // what is read by every decision keeps off what new keys write
 	count   atomic.Int64 // keys in all tables
 	room    room
 	raw     *table // keys that belong to no prepared space
-	closed  atomic.Bool
 	stop    chan struct{}
 	swept   sync.WaitGroup
 
@@ -72,12 +81,16 @@ func New(opts *Options) *Store {
 	if opts == nil {
 		opts = &Options{}
 	}
-	c := &core{maxKeys: math.MaxInt64, stop: make(chan struct{}), clock: processClock()}
+	start := time.Now()
+	c := &core{
+		start: start, base: start.UnixMicro(), clock: opts.Clock,
+		maxKeys: math.MaxInt64, filling: roomy, stop: make(chan struct{}),
+	}
+	if opts.Compact {
+		c.filling = compact
+	}
 	if opts.MaxKeys > 0 {
 		c.maxKeys = int64(opts.MaxKeys)
-	}
-	if opts.Clock != nil {
-		c.clock = func() int64 { return opts.Clock().UnixMicro() }
 	}
 	c.raw = newTable(c, "", nil)
 	c.spaces.Store(&[]*table{c.raw})
@@ -88,10 +101,12 @@ func New(opts *Options) *Store {
 	return s
 }
 
-func processClock() func() int64 {
-	start := time.Now()
-	base := start.UnixMicro()
-	return func() int64 { return base + int64(time.Since(start)/time.Microsecond) }
+// now is the time in microseconds since the epoch.
+func (c *core) now() int64 {
+	if c.clock != nil {
+		return c.clock().UnixMicro()
+	}
+	return c.base + int64(time.Since(c.start)/time.Microsecond)
 }
 
 // Traits implements [store.Store].
@@ -135,7 +150,7 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	if err := s.usable(ctx); err != nil {
 		return time.Time{}, err
 	}
-	return time.UnixMicro(s.clock()), nil
+	return time.UnixMicro(s.now()), nil
 }
 
 func (c *core) usable(ctx context.Context) error {
@@ -155,7 +170,7 @@ func (s *Store) Prepare(step *store.Step, space string) (store.Runner, error) {
 	tables := *s.spaces.Load()
 	for _, t := range tables[1:] {
 		if t.space == space {
-			return &runner{table: t, step: step, store: s}, nil
+			return &runner{core: s.core, table: t, step: step.Func, store: s}, nil
 		}
 		if strings.HasPrefix(t.space, space) || strings.HasPrefix(space, t.space) {
 			return nil, fmt.Errorf("memory: space %q: want one that does not overlap with %q", space, t.space)
@@ -164,7 +179,7 @@ func (s *Store) Prepare(step *store.Step, space string) (store.Runner, error) {
 	t := newTable(s.core, space, step.Func)
 	more := append(tables[:len(tables):len(tables)], t)
 	s.spaces.Store(&more)
-	return &runner{table: t, step: step, store: s}, nil
+	return &runner{core: s.core, table: t, step: step.Func, store: s}, nil
 }
 
 // find returns the table of a key's full name, and its name there.
@@ -175,64 +190,4 @@ func (c *core) find(full string) (*table, string) {
 		}
 	}
 	return c.raw, full
-}
-
-// runner is a prepared step. It keeps its Store reachable, and so the sweeper alive.
-type runner struct {
-	table *table
-	step  *store.Step
-	store *Store
-}
-
-// Run implements [store.Runner].
-func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Reply, error) {
-	c := r.table.core
-	if err := c.usable(ctx); err != nil {
-		return store.Reply{}, err
-	}
-	now, floor := c.clock(), int64(0)
-	if args.OwnTime {
-		args.Now = now
-	} else {
-		floor = store.HousekeepingTTL.Microseconds()
-	}
-	sh := r.table.shard(key)
-	sh.mu.Lock()
-	e, live := sh.lookup(key, now)
-	var state []byte
-	switch {
-	case live:
-		if e.kind != kindValue {
-			sh.mu.Unlock()
-			return store.Reply{}, errKind
-		}
-		state = e.value()
-	case e != nil:
-		state = e.inline[:0]
-	default:
-		state = sh.scratch[:0]
-	}
-	res := r.step.Func(state, args)
-	if res.Corrupt {
-		sh.mu.Unlock()
-		return store.Reply{}, store.ErrCorrupt
-	}
-	if res.State == nil {
-		sh.mu.Unlock()
-		return res.Reply, nil
-	}
-	if e == nil {
-		sh.asked, sh.known = args, true
-		if e = sh.insert(key, now); e == nil {
-			sh.mu.Unlock()
-			if !c.makeRoom(r.table, args) {
-				return store.Reply{}, store.ErrFull
-			}
-			return r.Run(ctx, key, args)
-		}
-	}
-	e.setValue(res.State)
-	e.expires = now + max(res.TTL, floor)
-	sh.mu.Unlock()
-	return res.Reply, nil
 }

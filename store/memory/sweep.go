@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"math"
 	"sync"
 	"time"
 
@@ -32,27 +33,79 @@ func (c *core) sweep() {
 			if c.closed.Load() {
 				return
 			}
-			t.shards[i].sweep(c.clock())
+			t.shards[i].sweep(c.now())
 		}
 	}
 }
 
-// sweep holds the lock for one slice at a time, so that callers wait microseconds.
+// sweepSlice is how many buckets are looked at under one hold of a shard's lock.
+const sweepSlice = 64
+
+// sweep holds the lock for one slice at a time, so that callers wait microseconds. What
+// moves meanwhile is met at the next sweep.
 func (sh *shard) sweep(now int64) {
 	for from := uint32(0); ; from += sweepSlice {
 		sh.mu.Lock()
-		if from >= sh.used {
+		for i := from; i < min(from+sweepSlice, sh.n); i++ {
+			b := sh.bucket(i)
+			for u := bucketHead; u < b.end(); {
+				r := b.record(u)
+				if r.expires() <= now {
+					sh.remove(sh.join(i, u))
+					continue
+				}
+				u += r.units()
+			}
+		}
+		if from+sweepSlice >= sh.n {
 			sh.compact()
 			sh.mu.Unlock()
 			return
 		}
-		for i := from; i < min(from+sweepSlice, sh.used); i++ {
-			if e := sh.at(i); e.kind != kindNone && e.expires <= now {
-				sh.remove(i)
-			}
-		}
 		sh.mu.Unlock()
 	}
+}
+
+// blocked tells whether the record's next request of cost 1 would be denied.
+func (sh *shard) blocked(r record, now int64) bool {
+	if sh.kindOf(r) != kindValue || sh.table.step == nil || sh.asked == nil {
+		return true // what it is to its owner cannot be told
+	}
+	peek := *sh.asked
+	peek.Cost = 0
+	if peek.OwnTime {
+		peek.Now = now
+	}
+	res := sh.table.step(sh.value(r), peek)
+	return res.Corrupt || res.Reply.Remaining == 0
+}
+
+// freeOne frees an expired or unblocked key in the next so many buckets.
+func (sh *shard) freeOne(now int64, most uint32) bool {
+	for range min(most, sh.n) {
+		if sh.hand >= sh.n {
+			sh.hand = 0
+		}
+		b := sh.bucket(sh.hand)
+		for u := bucketHead; u < b.end(); {
+			r := b.record(u)
+			if r.expires() <= now || !sh.blocked(r, now) {
+				sh.remove(sh.join(sh.hand, u))
+				return true
+			}
+			u += r.units()
+		}
+		sh.hand++
+	}
+	return false
+}
+
+// ask notes under which limit keys are judged.
+func (sh *shard) ask(args store.Args) {
+	if sh.asked == nil {
+		sh.asked = new(store.Args)
+	}
+	*sh.asked = args
 }
 
 // fullRetry is how long, in microseconds, a store that found every key blocked
@@ -72,7 +125,7 @@ type room struct {
 func (c *core) makeRoom(table *table, args store.Args) bool {
 	c.room.mu.Lock()
 	defer c.room.mu.Unlock()
-	wait := c.room.fullFor - c.clock()
+	wait := c.room.fullFor - c.now()
 	switch {
 	case c.count.Load() < c.maxKeys:
 		return true
@@ -85,15 +138,15 @@ func (c *core) makeRoom(table *table, args store.Args) bool {
 		sh := &tables[c.room.shard/shardCount].shards[c.room.shard%shardCount]
 		sh.mu.Lock()
 		if sh.table == table {
-			sh.asked, sh.known = args, true
+			sh.ask(args)
 		}
-		freed := sh.freeOne(c.clock(), sh.used)
+		freed := sh.freeOne(c.now(), math.MaxUint32)
 		sh.mu.Unlock()
 		if freed {
 			return true
 		}
 		c.room.shard++
 	}
-	c.room.fullFor = c.clock() + fullRetry
+	c.room.fullFor = c.now() + fullRetry
 	return false
 }

@@ -1,0 +1,78 @@
+package memory
+
+import (
+	"context"
+	"math"
+	"unsafe"
+
+	"github.com/weirlimits/weir/store"
+)
+
+// runner is a prepared step.
+type runner struct {
+	core  *core
+	table *table
+	step  store.Func
+	store *Store // kept reachable, and so the sweeper alive
+}
+
+// Run implements [store.Runner].
+func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Reply, error) {
+	if err := r.core.usable(ctx); err != nil {
+		return store.Reply{}, err
+	}
+	now, floor := r.core.now(), int64(0)
+	if args.OwnTime {
+		args.Now = now
+	} else {
+		floor = store.HousekeepingTTL.Microseconds()
+	}
+	hash := r.table.hash(key)
+	sh := r.table.shard(hash)
+	sh.mu.Lock()
+	p, rec := sh.find(hash, key)
+	var state []byte
+	switch {
+	case p == none:
+		state = sh.scratch[:0]
+	case rec.kind() == kindValue && rec.expires() > now:
+		state = rec.state()
+	case rec.expires() <= now:
+		state = sh.value(rec)[:0]
+	default:
+		if sh.kindOf(rec) != kindValue {
+			sh.mu.Unlock()
+			return store.Reply{}, errKind
+		}
+		state = sh.value(rec)
+	}
+	res := r.step(state, args)
+	if res.State == nil || res.Corrupt {
+		sh.mu.Unlock()
+		if res.Corrupt {
+			return store.Reply{}, store.ErrCorrupt
+		}
+		return res.Reply, nil
+	}
+	expires := now + max(res.TTL, floor)
+	if p != none && rec.kind() == kindValue && len(res.State) <= inlineMost &&
+		unsafe.SliceData(res.State) == unsafe.SliceData(state) { // as with all states of fixed size
+		rec.setStateLen(len(res.State))
+		rec.setExpires(expires)
+		sh.mu.Unlock()
+		return res.Reply, nil
+	}
+	if p == none && r.core.maxKeys != math.MaxInt64 {
+		sh.ask(args)
+	}
+	done := sh.put(hash, key, p, kindValue, res.State, expires, now)
+	sh.mu.Unlock()
+	switch {
+	case done:
+		return res.Reply, nil
+	case r.core.makeRoom(r.table, args):
+		return r.Run(ctx, key, args)
+	default:
+		return store.Reply{}, store.ErrFull
+	}
+}
