@@ -51,8 +51,10 @@ func (f *faultyBound) peekOld(ctx context.Context, key string, cost int64) (stor
 		return f.log.old.read(name, r), err
 	}
 	return f.log.old.write(name, func() (r, before store.Reply, err error) {
-		if r, err = f.Bound.Take(ctx, key, cost); r.Allowed {
-			before = store.Reply{Allowed: true, Remaining: r.Remaining + cost, ResetAfter: r.ResetAfter}
+		r, err = f.Bound.Take(ctx, key, cost)
+		before = store.Reply{Allowed: true, Remaining: r.Remaining, ResetAfter: r.ResetAfter}
+		if r.Allowed {
+			before.Remaining += cost
 		}
 		return r, before, err
 	})

@@ -16,7 +16,7 @@ const (
 	callersEach    = 2
 	visitsPerPhase = 14
 	visitedKeys    = 2
-	linearRounds   = 8
+	linearRounds   = 6
 )
 
 // visit is a call of a concurrent history: a cost, or reset.

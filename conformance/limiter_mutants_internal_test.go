@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/weirlimits/weir"
 	"github.com/weirlimits/weir/algorithms"
 	"github.com/weirlimits/weir/store"
@@ -77,6 +79,17 @@ var counterPlanMutants = []storeMutant{
 		}
 	}},
 	{"additions that meet are lost", "concurrent", Fail, losesAdditions(2)},
+}
+
+// A failing history is short, and shows what no order explains.
+func TestConcurrentFailuresAreShort(t *testing.T) {
+	for _, fault := range []string{looksFirst, peeksOld} {
+		r := tryOne(t, "log/script/linearizable", []weir.Algorithm{newBrokenLog(fault)}, sound)
+		require.Equal(t, Fail, r.Status, fault)
+		require.Contains(t, r.Detail, "no order of these calls", fault)
+		require.LessOrEqual(t, len(r.History), 12, "%s", r)
+		require.Contains(t, r.String(), "Take(k")
+	}
 }
 
 func TestLimiterMutantsAreCaught(t *testing.T) {

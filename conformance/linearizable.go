@@ -10,7 +10,7 @@ import (
 
 // The concurrent histories that the counter and compare-and-swap are tried with.
 const (
-	groups      = 8 // how many
+	groups      = 6 // how many
 	groupSize   = 6 // callers of each
 	groupEvents = 42
 	groupKeys   = 2

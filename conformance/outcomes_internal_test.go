@@ -159,6 +159,20 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
+// What hangs for ever where the suite cleans up does not hang the suite.
+func TestStubbornCleanup(t *testing.T) {
+	t.Parallel()
+	stay := make(chan struct{})
+	defer close(stay)
+	cfg := onFaulty(func(f *faulty) {
+		f.shut = func() error { <-stay; return nil }
+	})
+	cfg.Deadline = 100 * time.Millisecond
+	s, err := newSuite(t.Context(), cfg)
+	require.NoError(t, err)
+	require.ErrorContains(t, s.close(), "did not return")
+}
+
 func TestFailuresTellHowToRepeatThem(t *testing.T) {
 	cfg := onFaulty(func(f *faulty) {
 		f.trim = func(ctx context.Context, key string, start, stop int64) error {

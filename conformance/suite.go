@@ -217,7 +217,9 @@ func (s *suite) close() error {
 	if s.cfg.KeepOpen {
 		return nil
 	}
-	if err := s.st.Close(); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Deadline)
+	defer cancel()
+	if err := guarded(ctx, s.st.Close); err != nil {
 		return fmt.Errorf("conformance: close: %w", err)
 	}
 	return nil
