@@ -53,7 +53,15 @@ var _ Refunder = (*DenialCache)(nil)
 // CacheDenials returns a cache in front of l. A nil opts means the defaults. It returns
 // a [FieldError] where l is known to count denied requests: those it has to see.
 func CacheDenials(l Limiter, opts *DenialOptions) (*DenialCache, error) {
-	if w, ok := As[*Weir](l); ok {
+	w, ok := As[*Weir](l)
+	if p, per := As[*PerKey](l); !ok && per {
+		var err error
+		if w, err = p.For(""); err != nil {
+			return nil, err
+		}
+		ok = true
+	}
+	if ok {
 		shape, err := w.algorithm.Shape(w.limit)
 		if err != nil {
 			return nil, err

@@ -30,7 +30,8 @@ type GuardOptions struct {
 
 // Guard bounds how long a limiter's decision takes and says what happens when its store
 // cannot answer. It recovers by itself: once the store answers, within Pause and one
-// Timeout of the next request.
+// Timeout, where there are requests. A client that pauses by itself adds to that, as that of
+// Redis does by up to a second after some dozens of connections were refused.
 //
 // A request whose context is done is neither a denial nor a failure: it gets its
 // context's error. Input that is refused, such as a cost below zero, stays an error.

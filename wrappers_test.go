@@ -277,6 +277,10 @@ func TestDenialsAreNotCachedWhereTheyCount(t *testing.T) {
 	require.NoError(t, err)
 	_, err = weir.CacheDenials(weir.FailOpen(l, nil), nil)
 	require.ErrorContains(t, err, "does not count denied requests")
+	per, err := weir.NewPerKey(aggressive, func(string) weir.Limit { return l.Limit() }, st, nil)
+	require.NoError(t, err)
+	_, err = weir.CacheDenials(per, nil)
+	require.ErrorContains(t, err, "does not count denied requests")
 }
 
 func TestDegradedDenialsAreNotCached(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/weirlimits/weir/httplimit"
 	"github.com/weirlimits/weir/internal/server"
 	"github.com/weirlimits/weir/internal/server/servertest"
+	"github.com/weirlimits/weir/store/memcache"
 	"github.com/weirlimits/weir/store/redis"
 )
 
@@ -119,6 +120,38 @@ func testTrouble(t *testing.T, tr trouble, policy string) {
 		return get(h, "203.0.113.9:1").StatusCode == 200 && degraded.Load() == 0
 	}, patience, 5*time.Millisecond)
 	t.Logf("longest decision %v of %v; back to normal after %v", longest, opts.Timeout, time.Since(over))
+}
+
+// RL-095: the same where the store is memcached, which two round trips decide.
+func TestRL095TroubledMemcached(t *testing.T) {
+	s := servertest.Memcached(t)
+	st, err := memcache.Open([]string{s.Addr}, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	l, err := weir.New(algorithms.GCRA(nil), weir.Limit{Count: 1_000_000, Window: time.Hour}, st, nil)
+	require.NoError(t, err)
+	_, err = l.Take(t.Context(), "first", 1)
+	require.NoError(t, err)
+	guard := weir.FailOpen(l, &weir.GuardOptions{Timeout: 100 * time.Millisecond, Pause: 300 * time.Millisecond})
+
+	require.NoError(t, s.Pause())
+	var longest time.Duration
+	for range 20 {
+		start := time.Now()
+		d, err := guard.Take(t.Context(), "k", 1)
+		longest = max(longest, time.Since(start))
+		require.NoError(t, err)
+		require.True(t, d.Allowed)
+		require.True(t, d.Degraded)
+	}
+	require.Less(t, longest, 4*time.Second)
+	require.NoError(t, s.Resume())
+	over := time.Now()
+	require.Eventually(t, func() bool {
+		d, err := guard.Take(t.Context(), "k", 1)
+		return err == nil && !d.Degraded
+	}, patience, 5*time.Millisecond)
+	t.Logf("longest decision %v of 100ms; back to normal after %v", longest, time.Since(over))
 }
 
 // redisInTrouble is a private Redis behind a proxy, and a limiter on it.
