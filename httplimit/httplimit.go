@@ -34,7 +34,8 @@ type Rule struct {
 	// Key tells for whom a request counts; nil: its client's address, believing no
 	// header and taking an IPv6 network of 64 bits for one client.
 	Key Key
-	// Limiter decides.
+	// Limiter decides. The keys that it sees are those of [Rule.KeyOf]; so does the
+	// function of a [weir.PerKey].
 	Limiter weir.Limiter
 	// Cost is what a request takes; nil: 1. Zero only looks.
 	Cost func(*http.Request) int64

@@ -14,7 +14,9 @@ type Key func(r *http.Request) (key string, ok bool)
 func Everyone(*http.Request) (string, bool) { return "", true }
 
 // Header counts by the value of a header. A request without it, or with an empty one, has no key:
-// where that must not be a way around the limit, say [FirstOf](Header(name), address).
+// where that must not be a way around the limit, say [FirstOf](Header(name), address). Who
+// may send any value has as many budgets as it invents: put the middleware behind what
+// checks the value, or add a rule by address.
 func Header(name string) Key {
 	return func(r *http.Request) (string, bool) {
 		v := r.Header.Get(name)

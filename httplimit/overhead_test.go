@@ -25,14 +25,14 @@ func (d *deadEnd) Write(b []byte) (int, error) { return len(b), nil }
 func (d *deadEnd) WriteHeader(int)             {}
 func (d *deadEnd) reset()                      { clear(d.header) }
 
-func overhead(tb testing.TB, limit string) (bare, limited func()) {
+func overhead(tb testing.TB, limit string, wrap func(weir.Limiter) weir.Limiter) (bare, limited func()) {
 	l, err := weir.ParseLimit(limit)
 	require.NoError(tb, err)
 	st := memory.New(nil)
 	tb.Cleanup(func() { require.NoError(tb, st.Close()) })
 	limiter, err := weir.New(algorithms.GCRA(nil), l, st, nil)
 	require.NoError(tb, err)
-	mw, err := httplimit.New(nil, httplimit.Rule{Name: "api", Limiter: limiter})
+	mw, err := httplimit.New(nil, httplimit.Rule{Name: "api", Limiter: wrap(limiter)})
 	require.NoError(tb, err)
 	next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	r, err := http.NewRequest(http.MethodGet, "/", nil)
@@ -48,8 +48,12 @@ func overhead(tb testing.TB, limit string) (bare, limited func()) {
 	return run(next), run(mw(next))
 }
 
+func asItIs(l weir.Limiter) weir.Limiter { return l }
+
+func guarded(l weir.Limiter) weir.Limiter { return weir.FailOpen(l, nil) }
+
 func TestMiddlewareAllocatesLittle(t *testing.T) {
-	bare, limited := overhead(t, "1000000000/1s")
+	bare, limited := overhead(t, "1000000000/1s", asItIs)
 	added := testing.AllocsPerRun(1000, limited) - testing.AllocsPerRun(1000, bare)
 	require.LessOrEqual(t, added, float64(maxAllocs))
 }
@@ -57,9 +61,14 @@ func TestMiddlewareAllocatesLittle(t *testing.T) {
 func BenchmarkMiddleware(b *testing.B) {
 	for _, c := range []struct {
 		name, limit string
-	}{{"admitted", "1000000000/1s"}, {"denied", "1/1d"}} {
+		wrap        func(weir.Limiter) weir.Limiter
+	}{
+		{"admitted", "1000000000/1s", asItIs},
+		{"admitted, guarded", "1000000000/1s", guarded},
+		{"denied", "1/1d", asItIs},
+	} {
 		b.Run(c.name, func(b *testing.B) {
-			_, limited := overhead(b, c.limit)
+			_, limited := overhead(b, c.limit, c.wrap)
 			b.ReportAllocs()
 			for b.Loop() {
 				limited()
@@ -67,7 +76,7 @@ func BenchmarkMiddleware(b *testing.B) {
 		})
 	}
 	b.Run("bare", func(b *testing.B) {
-		bare, _ := overhead(b, "1/1s")
+		bare, _ := overhead(b, "1/1s", asItIs)
 		b.ReportAllocs()
 		for b.Loop() {
 			bare()
