@@ -39,29 +39,38 @@ const refundTimeout = 2 * time.Second
 // RetryAfter is when all would admit. If a limiter fails, what was taken is given back
 // and its error returned; if giving back fails too, both are.
 func TakeAll(ctx context.Context, charges ...Charge) (Decision, error) {
+	all, _, err := TakeEach(ctx, charges...)
+	return all, err
+}
+
+// TakeEach is [TakeAll] that also returns what each limiter answered, in the order of the
+// charges. On a denial, those that would have admitted say what is left after giving back.
+func TakeEach(ctx context.Context, charges ...Charge) (all Decision, each []Decision, err error) {
 	allowed := true
 	decisions := make([]Decision, 0, len(charges))
 	for _, c := range charges {
 		d, err := c.Limiter.Take(ctx, c.Key, c.Cost)
 		if err != nil {
-			return Decision{}, errors.Join(err, giveBack(ctx, charges, decisions))
+			return Decision{}, nil, errors.Join(err, giveBack(ctx, charges, decisions))
 		}
 		allowed = allowed && d.Allowed
 		decisions = append(decisions, d)
 	}
-	var err error
 	if !allowed {
 		err = giveBack(ctx, charges, decisions)
 	}
-	all := Decision{Allowed: allowed}
-	for i, d := range decisions {
-		if i == 0 || d.Remaining < all.Remaining {
+	all.Allowed = allowed
+	for _, d := range decisions {
+		if d.Degraded {
+			all.Degraded, all.note = true, d.note
+		}
+		if d.Limit > 0 && (all.Limit == 0 || d.Remaining < all.Remaining) {
 			all.Limit, all.Remaining = d.Limit, d.Remaining
 		}
 		all.RetryAfter = max(all.RetryAfter, d.RetryAfter)
 		all.ResetAfter = max(all.ResetAfter, d.ResetAfter)
 	}
-	return all, err
+	return all, decisions, err
 }
 
 // giveBack undoes the admitted decisions, and puts in their place what is left then.
@@ -73,7 +82,7 @@ func giveBack(ctx context.Context, charges []Charge, decisions []Decision) error
 		if !d.Allowed {
 			continue
 		}
-		back, err := charges[i].Limiter.Refund(ctx, charges[i].Key, charges[i].Cost)
+		back, err := Undo(ctx, charges[i].Limiter, charges[i].Key, charges[i].Cost, d)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("weir: give back %d: %w", charges[i].Cost, err))
 			continue

@@ -24,4 +24,24 @@ type Decision struct {
 	RetryAfter time.Duration
 	// ResetAfter is the time until the state is as if the key had never been used.
 	ResetAfter time.Duration
+	// Degraded tells that the store could not answer, so that what is set for this case
+	// decided in its place: see [FailOpen] and [FallBack]. Where nothing counted, Limit,
+	// Remaining and ResetAfter are zero.
+	Degraded bool
+
+	note *note // what is unusual, or nil
+}
+
+// note is what [Undo] and observers must know of an unusual decision.
+type note struct {
+	cause error   // why it is degraded
+	taker Limiter // which limiter took the cost; nil: none did
+}
+
+// Cause returns why the decision is degraded: the store's error, or nil.
+func (d Decision) Cause() error {
+	if d.note == nil {
+		return nil
+	}
+	return d.note.cause
 }

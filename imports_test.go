@@ -58,8 +58,8 @@ func (p *goPackage) theirs() (all []string) {
 	return all
 }
 
-// Imports run one way: store <- weir <- algorithms <- bench <- cmd/weir. Stores import
-// store and their client, and siblings never each other.
+// Imports run one way: store <- weir <- algorithms <- bench <- cmd/weir, and weir <-
+// httplimit. Stores import store and their client, and siblings never each other.
 func TestImportsRunOneWay(t *testing.T) {
 	packages := imports(t)
 	may := map[string][]string{ // what of ours each may depend on
@@ -75,6 +75,7 @@ func TestImportsRunOneWay(t *testing.T) {
 		"bench/trace":                 {},
 		"bench/racy":                  {"store", "", "internal/combine"},
 		"conformance":                 {"store", "", "algorithms", "internal/combine", "bench/oracle"},
+		"httplimit":                   {"store", "", "internal/combine"},
 	}
 	for name, allowed := range may {
 		require.Contains(t, packages, name)
@@ -89,6 +90,11 @@ func TestImportsRunOneWay(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The limiter itself knows nothing of HTTP.
+func TestTheRootDoesNotKnowHTTP(t *testing.T) {
+	require.NotContains(t, imports(t)[""].Deps, "net/http")
 }
 
 // What somebody imports to ship a limiter brings its client and no more.
@@ -106,6 +112,7 @@ func TestDependenciesStayFew(t *testing.T) {
 			"github.com/cespare/xxhash/", "go.uber.org/atomic", "golang.org/x/sys/",
 		},
 		"store/memcache/memcachetest": nil,
+		"httplimit":                   {"github.com/realclientip/realclientip-go"},
 	} {
 		for _, d := range packages[name].theirs() {
 			ok := false

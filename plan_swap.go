@@ -120,12 +120,5 @@ func (s *swapBound) try(ctx context.Context, key string, asks []*swapAsk) (done 
 // pause waits a random time that grows with the attempts, up to 4 ms.
 func pause(ctx context.Context, attempt int) error {
 	longest := 50 * time.Microsecond << min(attempt, 6)
-	t := time.NewTimer(rand.N(longest))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return sleep(ctx, rand.N(longest))
 }
