@@ -111,11 +111,14 @@ func cannotRun(a weir.Algorithm, l weir.Limit, st store.Store, cause error) erro
 }
 
 // The limits that are tried: small ones, so that every place counts, with windows of many
-// ticks. The windows are few, as each is a key space of its own.
+// ticks. The windows are few, as each is a key space of its own; some are no whole number of
+// seconds or milliseconds, which a careless TTL is.
 var tried = []weir.Limit{
 	{Count: 5, Window: 10 * time.Millisecond},
 	{Count: 1, Window: 10 * time.Millisecond},
 	{Count: 7, Window: time.Second},
+	{Count: 5, Window: 2500 * time.Millisecond},
+	{Count: 4, Window: 1500 * time.Microsecond},
 }
 
 // epoch is about where simulated time starts: a multiple of the windows, 2023-11-14.

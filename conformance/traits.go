@@ -46,7 +46,7 @@ var traitChecks = []check{
 		needs: store.CapCounter, run: largestCount,
 	},
 	{
-		name: "traits/longest-ttl", rule: "a TTL of MaxTTL is kept, and a longer one is an error",
+		name: "traits/longest-ttl", rule: "a TTL of MaxTTL is kept; a longer one is an error, and so is one of zero or less",
 		run: longestTTL,
 	},
 }
