@@ -84,6 +84,7 @@ local function layers(states, now, own, p, key, px)
     local next, ttl, allowed, left, wait, all = parts[i](states[i], now, own, cost, params[i])
     if allowed == nil then return nil end
     if next then
+      if type(next) == 'number' then next = string.format('%d', next) end
       states[i], wrote.any, wrote.ttl = next, true, math.max(wrote.ttl, ttl)
     end
     return allowed, left, wait, all

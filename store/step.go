@@ -21,18 +21,20 @@ type Step struct {
 	// where Lua 5.1 runs inside Redis, so it uses no float, no tostring on numbers,
 	// and no library but string and math. If Keyed is false the function is
 	//
-	//	function(state, now, own, cost, p) -> next, ttl, allowed, remaining, retry, reset
+	//	function(state, now, own, cost, p) -> next, ttl, allowed, remaining, retry, reset, keep
 	//
 	// state and next are strings; a missing state and "unchanged" are false; an
-	// unrecognised state is answered by a single nil. allowed is 0 or 1, p the table
-	// of parameters.
+	// unrecognised state is answered by a single nil. A whole number stands for its decimal
+	// digits, as next and, within a batch, as state. allowed is 0 or 1, p the table
+	// of parameters, read only. keep, which may be left out, says that under own the TTL that
+	// the key has ends no earlier than ttl.
 	//
 	// If Keyed is true the state is a data structure that the function reads and
 	// writes itself through redis.call, on that key alone:
 	//
 	//	function(key, now, own, cost, p, px) -> allowed, remaining, retry, reset
 	//
-	// px turns a TTL in microseconds into the argument of PEXPIRE. On every write the
+	// px turns a TTL in microseconds into the argument of PEXPIRE, in digits. On every write the
 	// function sets the key's TTL.
 	Lua   string
 	Keyed bool

@@ -37,7 +37,7 @@ return function(state, now, own, cost, p)
   local next, ttl = false, 0
   if write then
     next = count < window and start + count or string.format('%d+%d', start, count)
-    if not (keep and own) then ttl = (own and left or math.min(left, window)) + margin(window) end
+    ttl = (own and left or math.min(left, window)) + margin(window)
   end
   local remaining = limit - count
   if remaining < 0 then remaining = 0 end

@@ -25,7 +25,7 @@ type request struct {
 
 func (q *request) fail(err error) {
 	q.reply = store.Reply{}
-	q.err = fmt.Errorf("redis: %s: %w", q.runner.name, err)
+	q.err = q.runner.failed(err)
 }
 
 // decide makes the decisions in one round trip, those on the same key as if they had

@@ -86,16 +86,16 @@ func newGatherer(s *Store, opts *Options) *gatherer {
 	return g
 }
 
-// run decides a request, alone or with others. It tells whether nobody else looks at the
-// request any more.
-func (g *gatherer) run(ctx context.Context, q *request) bool {
+// run decides a request, alone or with others. Of a request whose caller has gone it
+// returns the error, and the request is still another's.
+func (g *gatherer) run(ctx context.Context, q *request) (alone bool, gone error) {
 	node, known := g.node(ctx, q.key)
 	if !known {
 		alone := g.store.decide(ctx, []*request{q}, g.store.exchange)
 		if q.err == nil {
 			g.mapped.Store(true)
 		}
-		return alone
+		return alone, nil
 	}
 	g.mu.Lock()
 	l := g.lane(node)
@@ -103,7 +103,7 @@ func (g *gatherer) run(ctx context.Context, q *request) bool {
 		l.depart()
 		g.mu.Unlock()
 		defer g.arrived(l)
-		return g.store.decide(ctx, []*request{q}, g.store.exchange)
+		return g.store.decide(ctx, []*request{q}, g.store.exchange), nil
 	}
 	q.ctx, q.lane, q.weight = ctx, l, g.weigh(q)
 	l.queue = append(l.queue, q)
@@ -113,20 +113,20 @@ func (g *gatherer) run(ctx context.Context, q *request) bool {
 	}
 	g.mu.Unlock()
 
-	gone := ctx.Done()
-	if gone == nil {
+	ended := ctx.Done()
+	if ended == nil {
 		<-q.done // quicker than to select
-		return true
+		return true, nil
 	}
 	select {
 	case <-q.done:
-	case <-gone:
+	case <-ended:
 		if g.leave(q) {
-			return false
+			return false, ctx.Err()
 		}
 		<-q.done
 	}
-	return true
+	return true, nil
 }
 
 // node returns the server that has the key, and false where the cluster's map is not
@@ -198,7 +198,6 @@ func (g *gatherer) leave(q *request) bool {
 		return false
 	}
 	q.left = true
-	q.fail(q.ctx.Err())
 	if b == nil {
 		return true
 	}

@@ -14,6 +14,21 @@
 // A script touches keys of one cluster slot, and reads the server's clock before it
 // writes, which Redis before 5 refuses.
 //
+// # Many callers, one trip
+//
+// Decisions that are asked for at the same time share round trips and scripts, across limiters.
+// A lone caller goes straight to the server. While two trips to it are under way ([Options.Trips])
+// further callers wait for the next, which takes all of them, up to [Options.MaxBatch] and to
+// about a millisecond of the server's time. No timer holds anybody back. They are decided one after
+// another, in the order in which they came, and each has its own answer or error. In a cluster
+// each node has trips of its own, and each slot in them a script. Other clients than go-redis's
+// for one server, for Sentinel and for a cluster send every decision on its own.
+//
+// A caller whose context ends leaves at once: before its trip sets out nothing is sent for it,
+// afterwards its decision may count. The trip itself has a context that ends with the last of
+// its callers or of their deadlines; it carries none of their values, so hooks and traces of the
+// client see the trip and not the callers. A lone caller's trip has the caller's context.
+//
 // # Deadlines
 //
 // A call returns at its context's deadline. A client that ignores deadlines

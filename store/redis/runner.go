@@ -80,10 +80,13 @@ func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Re
 	q := requests.Get().(*request)
 	q.runner, q.key, q.args = r, r.space+key, args
 	var alone bool
-	if g := r.store.gather; g != nil {
-		alone = g.run(ctx, q)
-	} else {
+	if g := r.store.gather; g == nil {
 		alone = r.store.decide(ctx, []*request{q}, r.store.exchange)
+	} else {
+		var gone error
+		if alone, gone = g.run(ctx, q); gone != nil {
+			return store.Reply{}, r.failed(gone)
+		}
 	}
 	reply, err := q.reply, q.err
 	if alone {
@@ -92,3 +95,5 @@ func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Re
 	}
 	return reply, err
 }
+
+func (r *runner) failed(err error) error { return fmt.Errorf("redis: %s: %w", r.name, err) }

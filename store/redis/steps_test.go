@@ -66,7 +66,8 @@ func (r modelRunner) Run(_ context.Context, key string, args store.Args) (store.
 // injected one.
 func TestStepsOfAllAlgorithms(t *testing.T) {
 	onEach(t, func(t *testing.T, b backend) {
-		for _, algorithm := range algorithms.All() {
+		cage := weir.Layered(algorithms.FixedWindow(), weir.Layer{Algorithm: algorithms.GCRA(nil), Limit: weir.Limit{Count: 2, Window: 5 * time.Millisecond}})
+		for _, algorithm := range append(algorithms.All(), cage) {
 			for _, limit := range []weir.Limit{{Count: 3, Window: time.Second}, {Count: 7, Window: 10 * time.Millisecond}, {Count: 100, Window: 30 * 24 * time.Hour}} {
 				for _, own := range []bool{true, false} {
 					if own && b.mini == nil {
@@ -118,6 +119,31 @@ func compare(t *testing.T, b backend, algorithm weir.Algorithm, limit weir.Limit
 		require.NoError(t, err)
 		require.Equal(t, want, got, "seed %d, request %d: cost %d of %s at %v", seed, i, cost, key, now)
 	}
+}
+
+// By the server's clock no key ends before its state does, also where a write within a window
+// leaves the TTL as it is.
+func TestKeysOutliveTheirState(t *testing.T) {
+	onReal(t, func(t *testing.T, b backend) {
+		for _, algorithm := range algorithms.All() {
+			limit := weir.Limit{Count: 1_000_000, Window: 7 * time.Millisecond}
+			limiter, err := weir.New(algorithm, limit, b.Store, nil)
+			require.NoError(t, err)
+			for i := range 150 {
+				now, err := b.Now(t.Context())
+				require.NoError(t, err)
+				d, err := limiter.Take(t.Context(), "k", 1)
+				require.NoError(t, err)
+				require.True(t, d.Allowed)
+				at, err := b.client.PExpireTime(t.Context(), limiter.Keys("k")[0]).Result()
+				require.NoError(t, err)
+				if at == -2 {
+					continue // over already
+				}
+				require.GreaterOrEqual(t, at, time.Duration(now.Add(d.ResetAfter).UnixMilli())*time.Millisecond, "%s, request %d", algorithm, i)
+			}
+		}
+	})
 }
 
 func TestRun(t *testing.T) {

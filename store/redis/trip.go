@@ -214,12 +214,6 @@ func (t *trip) unknown(ctx context.Context) []goredis.Cmder {
 	return again
 }
 
-func (t *trip) fail(err error) {
-	for i := range t.calls {
-		t.calls[i].fail(err)
-	}
-}
-
 // free gives the trip back, once nobody reads its commands any more.
 func (t *trip) free() {
 	for i := range t.calls {
