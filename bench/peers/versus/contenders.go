@@ -84,6 +84,9 @@ func (s *servers) variants() []variant {
 	return []variant{
 		{peers.Memory, "", func() (store.Store, error) { return memory.New(nil), nil }},
 		{peers.Redis, "", func() (store.Store, error) { return redis.New(s.client, &redis.Options{NoEviction: true}), nil }},
+		{peers.Redis, "one per trip", func() (store.Store, error) {
+			return redis.New(s.client, &redis.Options{NoEviction: true, MaxBatch: 1}), nil
+		}},
 		{peers.Memcache, "", func() (store.Store, error) {
 			return memcache.Open([]string{s.memcache.Addr}, &memcache.Options{MaxIdleConns: max(memcache.DefaultMaxIdleConns, s.callers)})
 		}},
