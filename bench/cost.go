@@ -49,7 +49,7 @@ func measureCost(ctx context.Context, p pair) (Cost, error) {
 func near(a, b float64) bool { return math.Abs(a-b) <= steadyCounts*max(a, b) }
 
 func costOnce(ctx context.Context, p pair) (Cost, error) {
-	limiter, err := weir.New(p.algorithm, p.limit, p.backend.Store, &weir.Options{Prefix: p.backend.NewPrefix()})
+	limiter, err := weir.New(p.algorithm, p.limit, p.single(), &weir.Options{Prefix: p.backend.NewPrefix()})
 	if err != nil {
 		return Cost{}, err
 	}

@@ -29,7 +29,7 @@ func newCrew(ctx context.Context, p pair, size int) (crew, error) {
 	prefix := p.backend.NewPrefix()
 	for i := range c {
 		var err error
-		if c[i], err = newWorker(p, p.backend.Store, prefix); err != nil {
+		if c[i], err = newWorker(p, p.single(), prefix); err != nil {
 			return nil, err
 		}
 	}

@@ -30,7 +30,7 @@ func newHeld(ctx context.Context, p pair, n, oneByOne int64) (*held, error) {
 	p.limit = heldLimit(p.limit, n)
 	h := &held{pair: p, key: memoryKey(0), n: n, prefix: p.backend.NewPrefix()}
 	var err error
-	if h.worker, err = newWorker(p, p.backend.Store, h.prefix); err != nil {
+	if h.worker, err = newWorker(p, p.single(), h.prefix); err != nil {
 		return nil, err
 	}
 	plan := h.limiter.Plan()

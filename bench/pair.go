@@ -15,6 +15,14 @@ type pair struct {
 	limit     weir.Limit
 }
 
+// single is the store by which each decision is a round trip of its own, as measuring takes it.
+func (p pair) single() store.Store {
+	if p.backend.Single != nil {
+		return p.backend.Single
+	}
+	return p.backend.Store
+}
+
 func (p pair) String() string { return p.algorithm.String() + " on " + p.backend.Name }
 
 // pairs lists the algorithms on each backend, one backend after the other.

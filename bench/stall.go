@@ -56,7 +56,7 @@ func stallOnce(ctx context.Context, p pair, n int64) (longest time.Duration, err
 	if err != nil {
 		return 0, err
 	}
-	other, err := weir.New(p.algorithm, h.pair.limit, p.backend.Store, &weir.Options{Prefix: p.backend.NewPrefix()})
+	other, err := weir.New(p.algorithm, h.pair.limit, p.single(), &weir.Options{Prefix: p.backend.NewPrefix()})
 	if err != nil {
 		return 0, err
 	}

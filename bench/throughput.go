@@ -54,12 +54,13 @@ func newLoopLimiter(p pair, st store.Store, prefix string) (*weir.Weir, error) {
 // newLoop readies a pair and touches every key once, so that no repetition pays for first uses.
 func newLoop(ctx context.Context, p pair, keys []string) (*loop, error) {
 	prefix := p.backend.NewPrefix()
-	limiter, err := newLoopLimiter(p, p.backend.Single, prefix)
+	single := p.single()
+	limiter, err := newLoopLimiter(p, single, prefix)
 	if err != nil {
 		return nil, err
 	}
 	l := &loop{limiter: limiter, keys: keys, levels: map[int]*level{}}
-	if p.backend.Store != p.backend.Single {
+	if p.backend.Store != single {
 		gathered, err := newLoopLimiter(p, p.backend.Store, prefix)
 		if err != nil {
 			return nil, err

@@ -64,7 +64,7 @@ type Options struct {
 // Backend is an opened store URL. It is safe for concurrent use.
 type Backend struct {
 	Store   store.Store
-	Single  store.Store // the same, but each decision is a round trip of its own; Store where it gathers none
+	Single  store.Store // the same, but each decision is a round trip of its own; Store, or nil, where it gathers none
 	Name    string      // the URL as given, without credentials
 	Kind    string      // [KindMemory], [KindRedis] or [KindMemcache]
 	Server  string      // "Redis 7.0.15", "memcached 1.6.18", "this process (go1.26)", "miniredis"
