@@ -3,8 +3,9 @@
 //
 // Keys lie in tables of 512 shards, one table per space: hash tables that hold the records
 // themselves, so that a decision finds its key at one place in memory. They hold no pointer,
-// and grow and shrink a shard at a time. Expired keys are freed by a sweep that visits every key once a second in short slices; it ends with [Store.Close],
-// and also when the Store itself is no longer reachable.
+// and grow and shrink a shard at a time. Expired keys are freed by a sweep that visits every
+// key once a second in short slices; it ends with [Store.Close], and also when the Store
+// itself is no longer reachable.
 package memory
 
 import (
@@ -28,8 +29,8 @@ type Options struct {
 	// a new key is [store.ErrFull]. Limiters that share keys under different limits are
 	// judged by the limit of the latest new key.
 	MaxKeys int
-	// Compact saves about a quarter of a key's bytes: tables are filled to the brim and grow
-	// in small steps, so that a decision looks a little longer and a new key costs more.
+	// Compact saves about ten bytes a key: tables are filled to the brim and grow in small
+	// steps, so that a decision looks a little further and a new key costs more.
 	Compact bool
 	// Clock replaces the process's clock, for tests. The default never steps back: it
 	// is the wall clock at New plus the monotonic time since.
@@ -51,10 +52,11 @@ type core struct {
 	clock   func() time.Time // the caller's, or nil
 	maxKeys int64
 	filling filling
+	closed  atomic.Bool
+	_       [64]byte     // what is read by every decision keeps off what new keys write
 	count   atomic.Int64 // keys in all tables
 	room    room
 	raw     *table // keys that belong to no prepared space
-	closed  atomic.Bool
 	stop    chan struct{}
 	swept   sync.WaitGroup
 

@@ -1,5 +1,7 @@
 package memory
 
+import "slices"
+
 // Buckets are sized by the mean of their records, rounded up, so that at least six go into
 // one, if they can.
 const (
@@ -8,12 +10,12 @@ const (
 )
 
 // filling is how full a table may be, in 16ths of what fits, before it grows by a share of
-// itself. On the mean a place in three is free, or one in ten.
+// itself. On the mean a fifth is free, or a tenth.
 type filling struct{ full, share uint32 }
 
 var (
-	roomy   = filling{full: 14, share: 4}
-	compact = filling{full: 15, share: 8}
+	roomy   = filling{full: 14, share: 8}
+	compact = filling{full: 15, share: 16}
 )
 
 // meanOf is the mean size of so many records of so many units in all, rounded up.
@@ -61,10 +63,12 @@ func (sh *shard) resize(more uint32, full bool) {
 	sh.limit = max(sh.table.core.filling.limit(sh.shift, sh.n, mean), sh.count)
 }
 
-// refill moves all records into so many buckets, or more where they do not fit.
+// refill moves all records into at least so many buckets.
 func (sh *shard) refill(shift uint8, n uint32) {
 	for {
-		fresh := buckets{bytes: make([]byte, int(n)<<shift), shift: shift, n: n, count: sh.count}
+		bytes := slices.Grow([]byte(nil), int(n)<<shift)
+		bytes = bytes[:cap(bytes)>>shift<<shift] // all that the allocator gives, and it is zero
+		fresh := buckets{bytes: bytes, shift: shift, n: uint32(len(bytes) >> shift), count: sh.count}
 		if sh.moveTo(&fresh) {
 			sh.buckets = fresh
 			return

@@ -61,6 +61,9 @@ type shard struct {
 	_       [16]byte
 }
 
+// warmFrom is how many buckets of a shard are more than the processor's near caches hold.
+const warmFrom = 64
+
 // scratchSize is what a step may write for a new key before it must allocate.
 const scratchSize = 16
 
@@ -72,9 +75,9 @@ func (sh *shard) find(hash uint64, key string) (place, record) {
 	want := shapeOf(hash, key)
 	i := sh.home(hash)
 	b := sh.bucket(i)
-	// All lines of the bucket are asked for at once, and not each when the one before has
-	// come. Over a million keys this is half of a decision's time.
-	sh.warm = b[64] | b[128] | b[192]
+	if sh.n > warmFrom { // ask for all lines at once, and not for each when the one before has come
+		sh.warm = b[64] | b[128] | b[192]
+	}
 	for range sh.n {
 		for u, end := bucketHead, b.end(); u < end; {
 			r := b.record(u)
