@@ -19,6 +19,9 @@ import (
 // minPool is the least number of connections to each server.
 const minPool = 32
 
+// oneByOne is a batch of one: an algorithm's own speed, and the calls that its plan declares.
+const oneByOne = 1
+
 func (b *Backend) openRedis(ctx context.Context, opts *Options) error {
 	if err := b.reachAny(ctx); err != nil {
 		return err
@@ -71,7 +74,7 @@ func (b *Backend) greetRedis(ctx context.Context, h *redisHouse) error {
 	}
 	if b.StandIn != "" {
 		b.Server = b.StandIn
-		b.Store = redis.New(h.client, nil)
+		b.Store = redis.New(h.client, &redis.Options{MaxBatch: oneByOne})
 		return nil
 	}
 	about, err := h.info(ctx, "server")
@@ -91,7 +94,7 @@ func (b *Backend) greetRedis(ctx context.Context, h *redisHouse) error {
 	if err != nil {
 		return b.failed("INFO memory", err)
 	}
-	b.Store = redis.New(h.client, &redis.Options{NoEviction: noEviction})
+	b.Store = redis.New(h.client, &redis.Options{NoEviction: noEviction, MaxBatch: oneByOne})
 	return nil
 }
 
