@@ -1,11 +1,18 @@
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 
+# What docs/results holds: every algorithm, and packed-log from exact to a few bytes; and the caged fixed window.
+COMPARE := go run ./cmd/weir compare --growth --limit 100/1m \
+	--algorithm fixed-window --algorithm fixed-window-first-hit --algorithm sliding-counter --algorithm bucketed-window \
+	--algorithm gcra --algorithm sliding-log --algorithm ring-log --algorithm packed-log \
+	--algorithm packed-log,tick=1us --algorithm packed-log,error=1% --algorithm packed-log,error=12.5%
+CAGE := go run ./cmd/weir compare --limit 100/1m+5/1s --algorithm fixed-window
+
 .DEFAULT_GOAL := help
-.PHONY: help deps lint test soak bench peers build clean
+.PHONY: help deps lint test soak bench peers results docs verify-results build clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install redis-server, memcached and chromium if they are missing
 	@scripts/deps
@@ -28,6 +35,21 @@ bench: ## all benchmarks
 
 peers: ## other Go limiters and ours side by side, to docs/results/peers.json
 	cd bench/peers && go run ./cmd/peers -o ../../docs/results/peers.json
+
+results: deps peers ## measure what the docs show, to docs/results: some twenty minutes on an idle machine
+	$(COMPARE) -o docs/results/compare.json >/dev/null
+	$(CAGE) -o docs/results/cage.json >/dev/null
+
+docs: ## make the documents and pictures from docs/results and the example's source
+	cd bench/docs && go run .
+	cd examples/boltstore && go generate .
+
+verify-results: deps ## measure anew and compare: bytes, counts and trips within 2 %, times as ratios
+	mkdir -p bin/results
+	$(COMPARE) -o bin/results/compare.json >/dev/null
+	$(CAGE) -o bin/results/cage.json >/dev/null
+	cd bench/docs && go run . verify ../../docs/results/compare.json ../../bin/results/compare.json
+	cd bench/docs && go run . verify ../../docs/results/cage.json ../../bin/results/cage.json
 
 build: ## the program, to bin/weir
 	go build -trimpath -o bin/weir ./cmd/weir
