@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"io/fs"
+	"text/template"
+)
+
+//go:embed tradeoffs.md.tmpl
+var page string
+
+// render returns the page and its pictures, by their names below docs, made from the
+// results in dir.
+func render(dir fs.FS) (map[string][]byte, error) {
+	m, err := read(dir)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	functions := m.functions()
+	functions["picture"] = func(name string) (string, error) {
+		picture, ok := pictures[name]
+		if !ok {
+			return "", fmt.Errorf("no picture %q", name)
+		}
+		svg, caption, err := picture(m)
+		if err != nil {
+			return "", err
+		}
+		file := "img/" + name + ".svg"
+		files[file] = svg
+		return fmt.Sprintf("![%s](%s)\n\n*%s*", caption, file, caption), nil
+	}
+	t, err := template.New("tradeoffs.md").Funcs(functions).Parse(page)
+	if err != nil {
+		return nil, fmt.Errorf("docs: %w", err)
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, nil); err != nil {
+		return nil, fmt.Errorf("docs: %w", err)
+	}
+	files["tradeoffs.md"] = out.Bytes()
+	return files, nil
+}
