@@ -80,7 +80,9 @@ func (l *loop) repeat(ctx context.Context, s *servers, callers int, interval tim
 	start := time.Now()
 	for i := range callers {
 		group.Go(func() (err error) {
-			decisions[i], denied[i], err = l.ask(groupCtx, i, callers, start.Add(interval))
+			ctx, cancel := context.WithCancel(groupCtx) // of its own, as requests to a service have
+			defer cancel()
+			decisions[i], denied[i], err = l.ask(ctx, i, callers, start.Add(interval))
 			return err
 		})
 	}
