@@ -19,18 +19,22 @@ type breaker struct {
 	cause atomic.Pointer[error]
 }
 
-// enter tells whether the caller may ask the store, and whether it is the one who tries.
-func (b *breaker) enter() (may, trying bool) {
+// enter tells whether the caller may ask the store. One who tries an open breaker gets the
+// end of its lease, others zero: whoever outstays it has no say, for others tried since.
+func (b *breaker) enter() (may bool, lease int64) {
 	until := b.until.Load()
 	if until == 0 {
-		return true, false
+		return true, 0
 	}
 	now := b.now()
 	if now < time.Duration(until) {
-		return false, false
+		return false, 0
 	}
-	mine := b.until.CompareAndSwap(until, b.at(now+b.lease))
-	return mine, mine
+	lease = b.at(now + b.lease)
+	if !b.until.CompareAndSwap(until, lease) {
+		return false, 0
+	}
+	return true, lease
 }
 
 // at is an instant as until holds it.
@@ -46,20 +50,20 @@ func (b *breaker) succeeded() {
 	}
 }
 
-func (b *breaker) failed(trying bool, err error) {
+func (b *breaker) failed(lease int64, err error) {
 	b.cause.Store(&err)
 	switch {
-	case trying:
-		b.until.Store(b.at(b.now() + b.pause))
+	case lease != 0:
+		b.until.CompareAndSwap(lease, b.at(b.now()+b.pause))
 	case b.row.Add(1) >= b.failures:
 		b.until.CompareAndSwap(0, b.at(b.now()+b.pause))
 	}
 }
 
 // left notes that the outcome is unknown: the next caller may try.
-func (b *breaker) left(trying bool) {
-	if trying {
-		b.until.Store(b.at(b.now()))
+func (b *breaker) left(lease int64) {
+	if lease != 0 {
+		b.until.CompareAndSwap(lease, b.at(b.now()))
 	}
 }
 

@@ -3,6 +3,7 @@ package weir
 import (
 	"context"
 	"hash/maphash"
+	"strings"
 	"sync"
 	"time"
 )
@@ -23,15 +24,21 @@ type DenialOptions struct {
 // It never admits by itself. It may lag: a limit that was raised, a Reset or a Refund that did not go
 // through this cache shows only at that instant. For a cost larger than the one that was
 // denied, RetryAfter is the least that it can be. Remaining is as old as the denial.
+// A plan that is [Plan.Spurious] may deny for a moment what it admits in the next, so its
+// denials are believed for a second at most.
 type DenialCache struct {
-	inner  Limiter
-	now    func() time.Time
-	most   int // for each shard
-	seed   maphash.Seed
-	shards [denialShards]denialShard
+	inner   Limiter
+	now     func() time.Time
+	most    int           // for each shard
+	longest time.Duration // for which a denial is believed
+	seed    maphash.Seed
+	shards  [denialShards]denialShard
 }
 
 const denialShards = 16
+
+// spuriousDenial is how long a denial is believed that another caller's rollback may have caused.
+const spuriousDenial = time.Second
 
 type denialShard struct {
 	mu     sync.RWMutex
@@ -43,10 +50,11 @@ type denialShard struct {
 type denial struct {
 	cost     int64
 	at       time.Time // when the store was asked
+	holds    time.Duration
 	decision Decision
 }
 
-func (d denial) over(now time.Time) bool { return now.Sub(d.at) >= d.decision.RetryAfter }
+func (d denial) over(now time.Time) bool { return now.Sub(d.at) >= d.holds }
 
 var _ Refunder = (*DenialCache)(nil)
 
@@ -82,7 +90,10 @@ func CacheDenials(l Limiter, opts *DenialOptions) (*DenialCache, error) {
 	}
 	c := &DenialCache{
 		inner: l, now: o.Clock, seed: maphash.MakeSeed(),
-		most: (o.MaxKeys + denialShards - 1) / denialShards,
+		most: (o.MaxKeys + denialShards - 1) / denialShards, longest: Never,
+	}
+	if ok && w.plan.Spurious {
+		c.longest = spuriousDenial
 	}
 	if c.now == nil {
 		c.now = time.Now
@@ -119,7 +130,7 @@ func (c *DenialCache) Take(ctx context.Context, key string, n int64) (Decision, 
 		return d, err
 	}
 	if !d.Allowed && d.RetryAfter != Never {
-		c.keep(sh, name, denial{cost: n, at: now, decision: d}, forgot)
+		c.keep(sh, name, denial{cost: n, at: now, holds: min(d.RetryAfter, c.longest), decision: d}, forgot)
 	}
 	return d, nil
 }
@@ -150,7 +161,7 @@ func (c *DenialCache) keep(sh *denialShard, name string, d denial, forgot uint64
 	} else if len(sh.keys) >= c.most {
 		sh.makeRoom(d.at)
 	}
-	sh.keys[name] = d
+	sh.keys[strings.Clone(name)] = d // the caller's may be a part of something large
 }
 
 // makeRoom drops a few denials, those that are over where it meets any.

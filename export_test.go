@@ -13,3 +13,13 @@ func CachedDenials(c *DenialCache) (keys, longest int) {
 	}
 	return keys, longest
 }
+
+// CachedNames returns under which names c keeps denials.
+func CachedNames(c *DenialCache) (names []string) {
+	for i := range c.shards {
+		for name := range c.shards[i].keys {
+			names = append(names, name)
+		}
+	}
+	return names
+}

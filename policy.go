@@ -139,7 +139,7 @@ func (g *Guard) ask(ctx context.Context, question func(context.Context) (Decisio
 	if err := ctx.Err(); err != nil {
 		return Decision{}, fmt.Errorf("weir: %w", err)
 	}
-	may, trying := g.breaker.enter()
+	may, lease := g.breaker.enter()
 	if !may {
 		return Decision{}, &failure{g.breaker.last()}
 	}
@@ -152,15 +152,15 @@ func (g *Guard) ask(ctx context.Context, question func(context.Context) (Decisio
 		g.breaker.succeeded()
 		return d, nil
 	case ctx.Err() != nil:
-		g.breaker.left(trying)
+		g.breaker.left(lease)
 		return Decision{}, fmt.Errorf("weir: %w", ctx.Err())
 	case errors.As(err, &input), errors.Is(err, errors.ErrUnsupported):
-		g.breaker.left(trying)
+		g.breaker.left(lease)
 		return d, err
 	case answered(err):
 		g.breaker.succeeded()
 	default:
-		g.breaker.failed(trying, err)
+		g.breaker.failed(lease, err)
 	}
 	return Decision{}, &failure{err}
 }

@@ -305,3 +305,45 @@ func TestTakeAllOverADegradedLimiter(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, int64(10), left.Remaining, "nothing was taken there, so nothing is given back")
 }
+
+// One who tried and outstayed its lease, as a store that obeys no deadline makes it, has no
+// say any more: others found since that the store answers.
+func TestALateFailureDoesNotReopenTheBreaker(t *testing.T) {
+	for _, outcome := range []string{"failed", "left"} {
+		synctest.Test(t, func(t *testing.T) {
+			inner := &troubled{Weir: limited(t, 100)}
+			g := weir.FailOpen(inner, guarded)
+			inner.set(fails(errDown))
+			for range guarded.Failures {
+				_, _ = g.Take(t.Context(), "k", 1)
+			}
+			time.Sleep(guarded.Pause)
+			inner.set(func(context.Context) error { time.Sleep(time.Minute); return errDown })
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			var late sync.WaitGroup
+			late.Go(func() { _, _ = g.Take(ctx, "k", 1) })
+			synctest.Wait()
+			inner.set(nil)
+			time.Sleep(guarded.Timeout + guarded.Pause)
+			d, err := g.Take(t.Context(), "k", 1)
+			require.NoError(t, err)
+			require.False(t, d.Degraded, "the lease is over, so another one tries")
+			if outcome == "left" {
+				leave()
+			}
+			late.Wait()
+			inner.set(slow(50 * time.Millisecond))
+			var all sync.WaitGroup
+			for range 2 { // of whom an open breaker lets one pass at most
+				all.Go(func() {
+					d, err := g.Take(t.Context(), "k", 1)
+					if err != nil || d.Degraded {
+						t.Errorf("%s: %v, %v", outcome, d.Cause(), err)
+					}
+				})
+			}
+			all.Wait()
+		})
+	}
+}

@@ -3,7 +3,9 @@ package combine
 
 import (
 	"context"
+	"fmt"
 	"hash/maphash"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -44,6 +46,7 @@ type group[A any] struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	left   atomic.Int64 // who still wait for the outcome
+	failed any          // what serve panicked with
 }
 
 func (g *group[A]) leave() {
@@ -68,8 +71,11 @@ func (l *Lines[A]) shard(key string) *shard[A] {
 
 // Do returns nil once the ask has been served. With the context's error the caller has left: whether
 // the ask is or will be served is then unknown, unless it was withdrawn from the line, and it must not be
-// looked at.
+// looked at. Where serve panics, each of those who wait for it does.
 func (l *Lines[A]) Do(ctx context.Context, key string, ask *A) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	sh := l.shard(key)
 	sh.mu.Lock()
 	ln, busy := sh.lines[key]
@@ -87,6 +93,9 @@ func (l *Lines[A]) Do(ctx context.Context, key string, ask *A) error {
 
 	select {
 	case <-p.done:
+		if p.group.failed != nil {
+			panic(p.group.failed)
+		}
 		return nil
 	case <-ctx.Done():
 	}
@@ -111,17 +120,33 @@ func (l *Lines[A]) next(sh *shard[A], key string, ln *line[A]) {
 
 // run serves group after group, until the line is empty.
 func (l *Lines[A]) run(sh *shard[A], key string, ln *line[A], g *group[A]) {
-	for ; g != nil; g = l.take(sh, key, ln) {
-		asks := make([]*A, len(g.places))
-		for i, p := range g.places {
-			asks[i] = p.ask
+	defer func() {
+		if g != nil { // serve ended this goroutine
+			l.next(sh, key, ln)
 		}
-		l.serve(g.ctx, key, asks)
+	}()
+	for ; g != nil; g = l.take(sh, key, ln) {
+		l.serveGroup(key, g)
+	}
+}
+
+// serveGroup hands a panic to those who wait, as if each had been served on its own: on
+// this goroutine, where nobody can recover it, it would end the program.
+func (l *Lines[A]) serveGroup(key string, g *group[A]) {
+	asks := make([]*A, len(g.places))
+	for i, p := range g.places {
+		asks[i] = p.ask
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			g.failed = fmt.Errorf("%v\n\n%s", v, debug.Stack())
+		}
 		g.cancel()
 		for _, p := range g.places {
 			close(p.done)
 		}
-	}
+	}()
+	l.serve(g.ctx, key, asks)
 }
 
 // take returns the next group of a line, or ends an empty line and returns nil.

@@ -12,7 +12,7 @@ import (
 	"github.com/weirlimits/weir/store"
 )
 
-var errKind = errors.New("memory: the key holds another kind of value")
+var errKind = fmt.Errorf("memory: the key holds another kind of value: %w", store.ErrCorrupt)
 
 // entry is one key as a primitive sees it, under its shard's lock.
 type entry struct {

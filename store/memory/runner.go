@@ -21,6 +21,16 @@ func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Re
 	if err := r.core.usable(ctx); err != nil {
 		return store.Reply{}, err
 	}
+	for {
+		reply, err := r.decide(key, args)
+		if err != store.ErrFull || !r.core.makeRoom(r.table, args) {
+			return reply, err
+		}
+	}
+}
+
+// decide runs the step under the shard's lock, which a step that panics does not keep.
+func (r *runner) decide(key string, args store.Args) (store.Reply, error) {
 	now, floor := r.core.now(), int64(0)
 	if args.OwnTime {
 		args.Now = now
@@ -30,6 +40,7 @@ func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Re
 	hash := r.table.hash(key)
 	sh := r.table.shard(hash)
 	sh.mu.Lock()
+	defer sh.mu.Unlock()
 	p, rec := sh.find(hash, key)
 	var state []byte
 	switch {
@@ -41,17 +52,15 @@ func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Re
 		state = sh.value(rec)[:0]
 	default:
 		if sh.kindOf(rec) != kindValue {
-			sh.mu.Unlock()
 			return store.Reply{}, errKind
 		}
 		state = sh.value(rec)
 	}
 	res := r.step(state, args)
-	if res.State == nil || res.Corrupt {
-		sh.mu.Unlock()
-		if res.Corrupt {
-			return store.Reply{}, store.ErrCorrupt
-		}
+	switch {
+	case res.Corrupt:
+		return store.Reply{}, store.ErrCorrupt
+	case res.State == nil:
 		return res.Reply, nil
 	}
 	expires := now + max(res.TTL, floor)
@@ -59,20 +68,13 @@ func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Re
 		unsafe.SliceData(res.State) == unsafe.SliceData(state) { // as with all states of fixed size
 		rec.setStateLen(len(res.State))
 		rec.setExpires(expires)
-		sh.mu.Unlock()
 		return res.Reply, nil
 	}
 	if p == none && r.core.maxKeys != math.MaxInt64 {
 		sh.ask(args)
 	}
-	done := sh.put(hash, key, p, kindValue, res.State, expires, now)
-	sh.mu.Unlock()
-	switch {
-	case done:
-		return res.Reply, nil
-	case r.core.makeRoom(r.table, args):
-		return r.Run(ctx, key, args)
-	default:
+	if !sh.put(hash, key, p, kindValue, res.State, expires, now) {
 		return store.Reply{}, store.ErrFull
 	}
+	return res.Reply, nil
 }

@@ -136,17 +136,21 @@ func (c *core) makeRoom(table *table, args store.Args) bool {
 	for range len(tables) * shardCount {
 		c.room.shard %= len(tables) * shardCount
 		sh := &tables[c.room.shard/shardCount].shards[c.room.shard%shardCount]
-		sh.mu.Lock()
-		if sh.table == table {
-			sh.ask(args)
-		}
-		freed := sh.freeOne(c.now(), math.MaxUint32)
-		sh.mu.Unlock()
-		if freed {
+		if sh.freeFor(table, args) {
 			return true
 		}
 		c.room.shard++
 	}
 	c.room.fullFor = c.now() + fullRetry
 	return false
+}
+
+// freeFor frees a key of the shard for a new one in table; see makeRoom.
+func (sh *shard) freeFor(table *table, args store.Args) bool {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if sh.table == table {
+		sh.ask(args)
+	}
+	return sh.freeOne(sh.table.core.now(), math.MaxUint32)
 }

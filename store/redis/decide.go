@@ -33,28 +33,34 @@ func (q *request) fail(err error) {
 // ignores deadlines may.
 func (s *Store) decide(ctx context.Context, requests []*request, exchange func(context.Context, []goredis.Cmder) error) bool {
 	t := s.newTrip(ctx, requests)
-	err := exchange(ctx, t.cmds)
-	if err == nil {
-		if again := t.unknown(ctx); again != nil {
-			err = exchange(ctx, again)
-		}
-	}
-	if err != nil {
+	if err := exchange(ctx, t.cmds); err != nil {
 		for _, q := range requests {
 			q.fail(err)
 		}
 		return false
 	}
+	var lost error // of those that were sent again
+	if again := t.unknown(ctx); again != nil {
+		lost = exchange(ctx, again)
+	}
 	for i, result := range t.results {
+		c := &t.calls[i]
+		if c.again && lost != nil {
+			c.fail(lost)
+			continue
+		}
 		numbers, err := result.Result()
 		if err != nil {
 			err = s.failure(ctx, err)
 		} else {
-			err = t.calls[i].read(numbers)
+			err = c.read(numbers)
 		}
 		if err != nil {
-			t.calls[i].fail(err)
+			c.fail(err)
 		}
+	}
+	if lost != nil {
+		return false
 	}
 	t.free()
 	return true
@@ -64,6 +70,7 @@ func (s *Store) decide(ctx context.Context, requests []*request, exchange func(c
 const (
 	markCorrupt   = -1
 	markWrongType = -2
+	markGarbled   = -3
 )
 
 // read hands out the decisions. Its error is the whole reply's.
@@ -93,7 +100,10 @@ func (q *request) read(n []int64) ([]int64, error) {
 		q.fail(store.ErrCorrupt)
 		return n[1:], nil
 	case markWrongType:
-		q.fail(wrongType{})
+		q.fail(fmt.Errorf("%w: %w", store.ErrCorrupt, wrongType{}))
+		return n[1:], nil
+	case markGarbled:
+		q.fail(fmt.Errorf("%w: what no step may", store.ErrGarbled))
 		return n[1:], nil
 	}
 	used := 2

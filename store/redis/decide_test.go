@@ -139,6 +139,7 @@ func TestOneBadKeyFailsAlone(t *testing.T) {
 			var fromServer goredis.Error
 			require.ErrorAs(t, errs[i], &fromServer)
 			require.ErrorContains(t, errs[i], "WRONGTYPE")
+			require.ErrorIs(t, errs[i], store.ErrCorrupt, "the server did answer")
 		}
 		for i, left := range map[int]int64{0: 9, 3: 6, 5: 8, 7: 10} {
 			require.NoError(t, errs[i])
@@ -151,6 +152,9 @@ func TestOneBadKeyFailsAlone(t *testing.T) {
 		_, errs = r.decide(ctx, []asked{{"list", quotaArgs(0)}, {"none", quotaArgs(0)}})
 		require.ErrorContains(t, errs[0], "WRONGTYPE", "a mere peek too")
 		require.NoError(t, errs[1])
+
+		_, err := r.Run(ctx, "list", quotaArgs(1))
+		require.ErrorIs(t, err, store.ErrCorrupt, "on its own too")
 	})
 }
 
@@ -196,11 +200,11 @@ func TestBatchesKeepSlotsApart(t *testing.T) {
 }
 
 func TestReadRefuses(t *testing.T) {
-	for _, reply := range [][]int64{{}, {1}, {0, 5}, {-3}, {-4, 0, 0}, {1, 0, 1}} {
+	for _, reply := range [][]int64{{}, {1}, {0, 5}, {-4, 0, 0}, {1, 0, 1}} {
 		q := &request{runner: &runner{name: "quota"}}
 		require.ErrorIs(t, (&call{heads: []*request{q}}).read(reply), store.ErrGarbled, "%v", reply)
 	}
-	for _, reply := range [][]int64{{1, -1}, {0, 0, 0}, {0, 1, -1}} {
+	for _, reply := range [][]int64{{1, -1}, {0, 0, 0}, {0, 1, -1}, {markGarbled}} {
 		q := &request{runner: &runner{name: "quota"}}
 		require.NoError(t, (&call{heads: []*request{q}}).read(reply))
 		require.ErrorIs(t, q.err, store.ErrGarbled, "%v", reply)

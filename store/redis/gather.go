@@ -97,6 +97,7 @@ func (g *gatherer) run(ctx context.Context, q *request) (alone bool, gone error)
 		}
 		return alone, nil
 	}
+	q.weight = g.weigh(q) // the step's own function, so not under the mutex
 	g.mu.Lock()
 	l := g.lane(node)
 	if l.trips < g.trips {
@@ -105,7 +106,7 @@ func (g *gatherer) run(ctx context.Context, q *request) (alone bool, gone error)
 		defer g.arrived(l)
 		return g.store.decide(ctx, []*request{q}, g.store.exchange), nil
 	}
-	q.ctx, q.lane, q.weight = ctx, l, g.weigh(q)
+	q.ctx, q.lane = ctx, l
 	l.queue = append(l.queue, q)
 	if time.Since(l.departed) > patience {
 		l.depart()

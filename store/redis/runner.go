@@ -77,6 +77,9 @@ var requests = sync.Pool{New: func() any {
 
 // Run implements [store.Runner].
 func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Reply, error) {
+	if err := r.store.ready(ctx); err != nil { // and not after a wait in line
+		return store.Reply{}, r.failed(err)
+	}
 	q := requests.Get().(*request)
 	q.runner, q.key, q.args = r, r.space+key, args
 	var alone bool

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -118,6 +119,9 @@ func (s *Store) failure(ctx context.Context, err error) error {
 	case errors.Is(err, goredis.Nil):
 		return garbled(nil)
 	case errors.As(err, &fromServer):
+		if strings.Contains(err.Error(), "WRONGTYPE ") { // of a script, Redis 6 puts more before it
+			err = fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+		}
 		return err
 	case errors.Is(err, goredis.ErrClosed) && s.closed.Load():
 		return store.ErrClosed

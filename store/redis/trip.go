@@ -26,6 +26,7 @@ type call struct {
 	heads []*request // the first on each key, in order of arrival
 	size  int
 	end   int // of its arguments among the trip's
+	again bool
 }
 
 func (c *call) fail(err error) {
@@ -209,6 +210,7 @@ func (t *trip) unknown(ctx context.Context) []goredis.Cmder {
 			args[0], args[1] = "eval", &t.calls[i].group.script.source
 			t.results[i] = goredis.NewIntSliceCmd(ctx, args...)
 			again = append(again, onceInts{t.results[i]})
+			t.calls[i].again = true
 		}
 	}
 	return again
