@@ -180,7 +180,7 @@ func plural(n int64, what string) string {
 }
 
 // peersPicture is the rate on Redis at the most callers.
-func peersPicture(m *measured) ([]byte, string, error) {
+func peersPicture(m *measured, _ []string) ([]byte, string, error) {
 	var names []string
 	var ours, theirs plotter.Values
 	callers := int64(0)

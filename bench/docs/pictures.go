@@ -13,8 +13,9 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// pictures are the page's, by name: each returns an SVG and a caption.
-var pictures = map[string]func(*measured) (svg []byte, caption string, err error){
+// pictures are the page's, by name: each returns an SVG and a caption. The page may name the
+// algorithms to show.
+var pictures = map[string]func(m *measured, algorithms []string) (svg []byte, caption string, err error){
 	"frontier": frontier,
 	"boundary": boundary,
 	"memory":   memory,
@@ -129,7 +130,7 @@ func step(p *plot.Plot, name string, xys plotter.XYs, i int) error {
 const frontierEvents = 1000
 
 // frontier sets what an algorithm may be wrong by, to either side, against what a client costs.
-func frontier(m *measured) ([]byte, string, error) {
+func frontier(m *measured, _ []string) ([]byte, string, error) {
 	limit := float64(m.compare.Limit.Count)
 	p := newPlot("Precision against memory, Redis", fmt.Sprintf("bytes per client after %s requests", whole(frontierEvents)),
 		"too many above 0, too few below, % at worst")
@@ -159,10 +160,10 @@ func frontier(m *measured) ([]byte, string, error) {
 }
 
 // boundary shows what was admitted within the last window around a boundary.
-func boundary(m *measured) ([]byte, string, error) {
+func boundary(m *measured, algorithms []string) ([]byte, string, error) {
 	p := newPlot("A burst on each side of a boundary, "+m.compare.Limit.Text, "seconds since the start", "admitted within the last window")
 	end := 0.0
-	for i, name := range []string{"fixed-window", "sliding-counter", "gcra", "sliding-log"} {
+	for i, name := range algorithms {
 		r, err := result(m.compare, "redis", name)
 		if err != nil {
 			return nil, "", err
@@ -189,7 +190,7 @@ func boundary(m *measured) ([]byte, string, error) {
 }
 
 // memory shows what a client costs as it asks more.
-func memory(m *measured) ([]byte, string, error) {
+func memory(m *measured, _ []string) ([]byte, string, error) {
 	p := newPlot("Memory, Redis", "requests remembered", "bytes per client")
 	logarithmic(&p.X)
 	logarithmic(&p.Y)
@@ -212,7 +213,7 @@ func memory(m *measured) ([]byte, string, error) {
 }
 
 // timeByEvents shows the server's time for a decision as a key holds more.
-func timeByEvents(m *measured) ([]byte, string, error) {
+func timeByEvents(m *measured, _ []string) ([]byte, string, error) {
 	p := newPlot("Server time for one decision, Redis", "requests remembered", "microseconds")
 	logarithmic(&p.X)
 	drawn, most := 0, 0.0

@@ -20,12 +20,12 @@ func render(dir fs.FS) (map[string][]byte, error) {
 	}
 	files := map[string][]byte{}
 	functions := m.functions()
-	functions["picture"] = func(name string) (string, error) {
+	functions["picture"] = func(name string, algorithms ...string) (string, error) {
 		picture, ok := pictures[name]
 		if !ok {
 			return "", fmt.Errorf("no picture %q", name)
 		}
-		svg, caption, err := picture(m)
+		svg, caption, err := picture(m, algorithms)
 		if err != nil {
 			return "", err
 		}

@@ -64,7 +64,7 @@ func contenders(s *servers) []*contender {
 }
 
 // logging are ours that keep an entry for each request.
-var logging = map[string]bool{"sliding-log": true, "packed-log": true}
+var logging = map[string]bool{algorithms.SlidingLog().Name(): true, algorithms.PackedLog(nil).Name(): true}
 
 func ours() []weir.Algorithm {
 	return []weir.Algorithm{
