@@ -7,7 +7,7 @@ GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## install redis-server, memcached and chromium if they are missing
+deps: ## install redis-server, memcached, nginx and chromium if they are missing
 	@scripts/deps
 
 lint: ## vet, format, staticcheck and tidy checks, in every module
