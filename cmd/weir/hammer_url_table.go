@@ -31,7 +31,7 @@ func writeAsk(b *bytes.Buffer, format string, r *ask.Report) error {
 		return nil
 	}
 	for _, l := range askLines(r) {
-		fmt.Fprintf(b, "%-22s%s\n", l.what+":", printable(l.value))
+		fmt.Fprintf(b, "%-26s%s\n", l.what+":", printable(l.value))
 	}
 	return nil
 }

@@ -106,7 +106,9 @@ func (w *crowd) network(i int) http.RoundTripper {
 	dial := d.DialContext
 	if w.kind == byAddress {
 		d.LocalAddr = w.address(i)
-		dial = func(ctx context.Context, _, address string) (net.Conn, error) { return d.DialContext(ctx, "tcp4", address) }
+		dial = func(ctx context.Context, _, address string) (net.Conn, error) {
+			return d.DialContext(ctx, "tcp4", address)
+		}
 	}
 	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: dial, TLSHandshakeTimeout: 5 * time.Second,

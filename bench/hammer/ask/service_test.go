@@ -64,11 +64,13 @@ func TestFindsWhatIsNotTrue(t *testing.T) {
 			require.Equal(t, "X-RateLimit-Remaining", r.Remaining.Field)
 			require.Positive(t, r.Remaining.Over)
 		}},
-		"promises less": {"fixed-window", func(_ int, h http.Header) { h.Set("RateLimit", `limit=10, remaining=0, reset=1`) },
+		"promises less": {
+			"fixed-window", func(_ int, h http.Header) { h.Set("RateLimit", `limit=10, remaining=0, reset=1`) },
 			func(t *testing.T, r *ask.Report) {
 				require.Equal(t, ask.False, r.Remaining.Truth)
 				require.Zero(t, r.Remaining.Over)
-			}},
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -129,6 +131,23 @@ func TestRealService(t *testing.T) {
 			require.Equal(t, "gcra", rep.Name(), "%s: %+v", rep.Conclusion(), rep.Candidates)
 			require.LessOrEqual(t, rep.MaxInWindow, int64(19))
 			require.GreaterOrEqual(t, rep.AtOnce, int64(10))
+		})
+	}
+}
+
+// What simulated time shows holds on a real network.
+func TestNamesRealServicesBlind(t *testing.T) {
+	for _, name := range blind {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(serve(t, name, tenPerSecond, nil))
+			defer server.Close()
+			rep, err := ask.Run(context.Background(), ask.Config{URL: server.URL, Limit: tenPerSecond})
+			require.NoError(t, err)
+			require.Equal(t, name, rep.Name(), "%s: %+v", rep.Conclusion(), rep.Candidates)
+			require.NotEqual(t, ask.False, rep.RetryAfter.Truth, "%+v", rep.RetryAfter)
+			require.NotEqual(t, ask.False, rep.Remaining.Truth, "%+v", rep.Remaining)
+			require.NotEqual(t, ask.True, rep.Forged[0].Fresh, "%+v", rep.Forged)
 		})
 	}
 }
