@@ -14,7 +14,7 @@ CAGE := go run ./cmd/weir compare --limit 100/1m+5/1s --algorithm fixed-window
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## install redis-server, memcached and chromium if they are missing
+deps: ## install redis-server, memcached, nginx and chromium if they are missing
 	@scripts/deps
 
 lint: ## vet, format, staticcheck and tidy checks, in every module

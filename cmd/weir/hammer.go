@@ -26,11 +26,19 @@ All workers begin at once, or, with a latency, one after another over 20ms, as c
 depends on the latency, and not on the start, how many of them look before the first has written.
 
 A run during which time freed a place, as at a window's boundary, starts again. The exit code is 1
-if an atomic limiter let more through than it may, or fewer than it should.`
+if an atomic limiter let more through than it may, or fewer than it should.
+
+--url asks a running service instead, whatever it is made of, that claims to keep --limit: how many
+get through at once and in the worst window, whether what its answers promise is true, whether a
+forged header buys a fresh limit, and which algorithms are consistent with all that was seen.
+Each client is a loopback address of its own, or with --header 'X-Api-Key: {n}' a value of its own;
+where the service does not tell them apart, each test waits for the one before. Nothing but
+loopback is asked without --yes: ask only what you may.`
 
 const hammerExamples = `  weir hammer --store redis:private --algorithm gcra
   weir hammer --store redis:private --racy --latency 0,1ms,5ms
-  weir hammer --store memcache://cache1:11211,cache2:11211 --runs 20`
+  weir hammer --store memcache://cache1:11211,cache2:11211 --runs 20
+  weir hammer --url http://127.0.0.1:8080/login --limit 10/1s`
 
 const (
 	hammerLimit  = "10/1h"               // its window outlasts a run
@@ -42,6 +50,7 @@ type hammerCommand struct {
 	*common
 	config hammer.Config
 	racy   bool
+	ask    askFlags
 }
 
 func newHammerCommand(c *common) *cobra.Command {
@@ -55,7 +64,7 @@ func newHammerCommand(c *common) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return h.run(cmd) },
 	}
 	c.register(cmd, flagStore|flagAlgorithm|flagLimit|flagFormat|flagFailIf,
-		[]string{formatText, formatJSON, formatCSV, formatMarkdown}, hammerMetrics())
+		[]string{formatText, formatJSON, formatCSV, formatMarkdown}, append(hammerMetrics(), askMetrics()...))
 	fs := cmd.Flags()
 	fs.Lookup("limit").DefValue = hammerLimit
 	fs.IntVar(&h.config.Processes, "processes", 4, "`N` processes that send, 1 to 64")
@@ -67,11 +76,18 @@ func newHammerCommand(c *common) *cobra.Command {
 	fs.DurationVar(&h.config.Spread, "spread", 0,
 		"`DURATION` over which the workers begin, one after another (default 0s: at once; with a latency "+hammerSpread.String()+")")
 	fs.BoolVar(&h.racy, "racy", false, "also hammer limiters that are not atomic, to see them fail")
+	h.ask.register(fs)
 	cmd.AddCommand(newHammerWorkerCommand(c))
 	return cmd
 }
 
 func (h *hammerCommand) run(cmd *cobra.Command) error {
+	if cmd.Flags().Changed("url") {
+		return h.runAsk(cmd)
+	}
+	if err := h.ask.unused(cmd.Flags()); err != nil {
+		return err
+	}
 	if err := h.configure(cmd); err != nil {
 		return err
 	}
@@ -119,6 +135,9 @@ func (h *hammerCommand) configure(cmd *cobra.Command) error {
 		h.config.Spread = hammerSpread
 	}
 	h.config.Limit = h.limit
+	if err := h.only(hammerMetrics(), "without --url"); err != nil {
+		return err
+	}
 	return h.config.Validate()
 }
 
