@@ -9,12 +9,12 @@ COMPARE := go run ./cmd/weir compare --growth --limit 100/1m \
 CAGE := go run ./cmd/weir compare --limit 100/1m+5/1s --algorithm fixed-window
 
 .DEFAULT_GOAL := help
-.PHONY: help deps lint test soak bench peers results docs verify-results build clean
+.PHONY: help deps lint test soak live bench peers results docs verify-results build clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## install redis-server, memcached, nginx and chromium if they are missing
+deps: ## install redis-server, memcached and chromium if they are missing
 	@scripts/deps
 
 lint: ## vet, format, staticcheck and tidy checks, in every module
@@ -29,6 +29,9 @@ test: deps lint ## all checks and all tests, against real servers, with the race
 
 soak: ## a hundred million adversarial decisions in memory, a million on each server; WEIR_SOAK_DECISIONS scales it
 	WEIR_SOAK=1 WEIR_REQUIRE_SERVERS=1 go test -count=1 -timeout 2h -v -run '^TestSoak$$' ./bench/soak
+
+live: ## weir hammer --url against services in real time, nginx among them; for a machine that does nothing else
+	go test -count=1 -tags live ./bench/hammer/ask
 
 bench: ## all benchmarks
 	scripts/modules go test -run '^$$' -bench . -benchmem ./...
