@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,12 +15,12 @@ import (
 
 // asking returns how to ask a proxy in front of a model that uses so many tokens, or that
 // fails where that is below zero.
-func asking(t *testing.T, uses *int64) func(customer string, maxTokens int64) *http.Response {
+func asking(t *testing.T, uses *atomic.Int64) func(customer string, maxTokens int64) *http.Response {
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if *uses < 0 {
+		if uses.Load() < 0 {
 			panic(http.ErrAbortHandler)
 		}
-		fmt.Fprintf(w, `{"text":"...","usage":{"total_tokens":%d}}`, *uses)
+		fmt.Fprintf(w, `{"text":"...","usage":{"total_tokens":%d}}`, uses.Load())
 	}))
 	t.Cleanup(model.Close)
 	st := memory.New(nil)
@@ -43,29 +44,32 @@ func asking(t *testing.T, uses *int64) func(customer string, maxTokens int64) *h
 }
 
 func TestUnusedTokensAreGivenBack(t *testing.T) {
-	uses := int64(10)
+	var uses atomic.Int64
+	uses.Store(10)
 	ask := asking(t, &uses)
 	for range 20 {
 		require.Equal(t, 200, ask("a", 9000).StatusCode, "20 times 9,000 asked for, 200 used")
 	}
-	uses = 9001
+	uses.Store(9001)
 	require.Equal(t, 200, ask("a", 9000).StatusCode)
 	require.Equal(t, 429, ask("a", 9000).StatusCode, "used: it counts")
 	require.Equal(t, 200, ask("b", 9000).StatusCode, "another customer")
 }
 
 func TestAFailedCallCostsNothing(t *testing.T) {
-	uses := int64(-1)
+	var uses atomic.Int64
+	uses.Store(-1)
 	ask := asking(t, &uses)
 	for range 5 {
 		require.Equal(t, 502, ask("a", 9000).StatusCode)
 	}
-	uses = 1
+	uses.Store(1)
 	require.Equal(t, 200, ask("a", 9000).StatusCode)
 }
 
 func TestMoreThanTheLimitIsNeverAdmitted(t *testing.T) {
-	uses := int64(1)
+	var uses atomic.Int64
+	uses.Store(1)
 	ask := asking(t, &uses)
 	res := ask("a", 20_000)
 	require.Equal(t, 429, res.StatusCode)
