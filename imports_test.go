@@ -68,7 +68,7 @@ func TestImportsRunOneWay(t *testing.T) {
 		"store/redis":                 {"store"},
 		"store/memcache":              {"store"},
 		"store/memcache/memcachetest": {},
-		"internal/combine":            {},
+		"internal/combine":            {"store"},
 		"":                            {"store", "internal/combine"},
 		"algorithms":                  {"store", "", "internal/combine"},
 		"bench/oracle":                {},

@@ -24,57 +24,34 @@ func SwapPlan(step *store.Step, params []int64) Plan {
 		Step: step, Params: params,
 		Bind: func(b Binding) (Bound, error) {
 			s := &swapBound{step: step, params: params, binding: b, swapper: b.Store.(store.Swapper)}
-			s.lines = combine.New(maxTogether, s.serve)
+			s.together = combine.NewDecisions(s.serve)
 			return s, nil
 		},
 	}
 }
-
-// maxTogether bounds the decisions of one swap, and so for how long a caller computes
-// for others between its load and its swap.
-const maxTogether = 1024
 
 // swapAttempts bounds a decision's swaps. With one contender for each of 64
 // processes a decision loses so often about once in 10^7.
 const swapAttempts = 1024
 
 type swapBound struct {
-	step    *store.Step
-	params  []int64
-	binding Binding
-	swapper store.Swapper
-	lines   *combine.Lines[swapAsk]
-}
-
-// swapAsk is one caller's question and the answer to it.
-type swapAsk struct {
-	cost  int64
-	reply store.Reply
-	err   error
+	step     *store.Step
+	params   []int64
+	binding  Binding
+	swapper  store.Swapper
+	together combine.Decisions
 }
 
 func (s *swapBound) Keys(key string) []string { return []string{s.binding.Space + key} }
 
 func (s *swapBound) Take(ctx context.Context, key string, cost int64) (store.Reply, error) {
-	ask := &swapAsk{cost: cost}
-	if err := s.lines.Do(ctx, key, ask); err != nil {
-		return store.Reply{}, err
-	}
-	return ask.reply, ask.err
+	return s.together.Take(ctx, key, cost)
 }
 
 // serve decides the asks as if they had come one after another.
-func (s *swapBound) serve(ctx context.Context, key string, asks []*swapAsk) {
-	if err := s.decide(ctx, s.binding.Space+key, asks); err != nil {
-		for _, ask := range asks {
-			ask.err = err
-		}
-	}
-}
-
-func (s *swapBound) decide(ctx context.Context, key string, asks []*swapAsk) error {
+func (s *swapBound) serve(ctx context.Context, key string, asks []*combine.Ask) error {
 	for attempt := range swapAttempts {
-		if done, err := s.try(ctx, key, asks); done || err != nil {
+		if done, err := s.try(ctx, s.binding.Space+key, asks); done || err != nil {
 			return err
 		}
 		if err := pause(ctx, attempt); err != nil {
@@ -85,7 +62,7 @@ func (s *swapBound) decide(ctx context.Context, key string, asks []*swapAsk) err
 }
 
 // try makes one attempt. done is false if another process's swap came between.
-func (s *swapBound) try(ctx context.Context, key string, asks []*swapAsk) (done bool, err error) {
+func (s *swapBound) try(ctx context.Context, key string, asks []*combine.Ask) (done bool, err error) {
 	now, ttlFloor := time.Now, time.Duration(0)
 	if s.binding.Clock != nil {
 		now, ttlFloor = s.binding.Clock, store.HousekeepingTTL
@@ -101,12 +78,12 @@ func (s *swapBound) try(ctx context.Context, key string, asks []*swapAsk) (done 
 	var ttl int64
 	changed := false
 	for _, ask := range asks {
-		args.Cost = ask.cost
+		args.Cost = ask.Cost
 		result := s.step.Func(state, args)
 		if result.Corrupt {
 			return false, store.ErrCorrupt
 		}
-		ask.reply = result.Reply
+		ask.Reply = result.Reply
 		if result.State != nil {
 			state, ttl, changed = result.State, result.TTL, true
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weirlimits/weir"
+	"github.com/weirlimits/weir/internal/combine"
 	"github.com/weirlimits/weir/store"
 )
 
@@ -23,7 +24,7 @@ func fixedWindowCounterPlan(limit, window int64) weir.Plan {
 		Spurious: true, Refunds: true,
 		Bind: func(b weir.Binding) (weir.Bound, error) {
 			f := &fixedWindowCounter{limit: limit, counters: newWindowCounters(b, window)}
-			f.together = newTogether(f.serve)
+			f.together = combine.NewDecisions(f.serve)
 			return f, nil
 		},
 	}
@@ -32,14 +33,14 @@ func fixedWindowCounterPlan(limit, window int64) weir.Plan {
 type fixedWindowCounter struct {
 	limit    int64
 	counters windowCounters
-	together together
+	together combine.Decisions
 }
 
 func (f *fixedWindowCounter) Keys(key string) []string { return f.counters.keys(key, 1) }
 
 func (f *fixedWindowCounter) Take(ctx context.Context, key string, cost int64) (store.Reply, error) {
 	if cost > 0 {
-		return f.together.take(ctx, key, cost)
+		return f.together.Take(ctx, key, cost)
 	}
 	now, err := f.counters.now()
 	if err != nil {
@@ -55,7 +56,7 @@ func (f *fixedWindowCounter) Take(ctx context.Context, key string, cost int64) (
 	return windowReply(true, f.limit-count, count > 0, left), err
 }
 
-func (f *fixedWindowCounter) serve(ctx context.Context, key string, asks []*counterAsk) error {
+func (f *fixedWindowCounter) serve(ctx context.Context, key string, asks []*combine.Ask) error {
 	now, err := f.counters.now()
 	if err != nil {
 		return err
@@ -69,13 +70,13 @@ func (f *fixedWindowCounter) serve(ctx context.Context, key string, asks []*coun
 	denied := int64(0)
 	count -= sum
 	for _, ask := range asks {
-		allowed := count+ask.cost <= f.limit
+		allowed := count+ask.Cost <= f.limit
 		if allowed {
-			count += ask.cost
+			count += ask.Cost
 		} else {
-			denied += ask.cost
+			denied += ask.Cost
 		}
-		ask.reply = windowReply(allowed, f.limit-count, count > 0, left)
+		ask.Reply = windowReply(allowed, f.limit-count, count > 0, left)
 	}
 	if denied > 0 {
 		_, err = f.counters.giveBack(ctx, name, denied)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/weirlimits/weir"
+	"github.com/weirlimits/weir/internal/combine"
 	"github.com/weirlimits/weir/store"
 )
 
@@ -20,7 +21,7 @@ func slidingCounterCounterPlan(limit, window int64) weir.Plan {
 		Spurious: true, Refunds: true,
 		Bind: func(b weir.Binding) (weir.Bound, error) {
 			s := &slidingCounterCounter{limit: limit, counters: newWindowCounters(b, window)}
-			s.together = newTogether(s.serve)
+			s.together = combine.NewDecisions(s.serve)
 			return s, nil
 		},
 	}
@@ -29,14 +30,14 @@ func slidingCounterCounterPlan(limit, window int64) weir.Plan {
 type slidingCounterCounter struct {
 	limit    int64
 	counters windowCounters
-	together together
+	together combine.Decisions
 }
 
 func (s *slidingCounterCounter) Keys(key string) []string { return s.counters.keys(key, 2) }
 
 func (s *slidingCounterCounter) Take(ctx context.Context, key string, cost int64) (store.Reply, error) {
 	if cost > 0 {
-		return s.together.take(ctx, key, cost)
+		return s.together.Take(ctx, key, cost)
 	}
 	now, err := s.counters.now()
 	if err != nil {
@@ -62,7 +63,7 @@ func (s *slidingCounterCounter) at(key string, now int64) (w weighted, this, bef
 	return w, s.counters.key(key, w.index), s.counters.key(key, w.index-1)
 }
 
-func (s *slidingCounterCounter) serve(ctx context.Context, key string, asks []*counterAsk) error {
+func (s *slidingCounterCounter) serve(ctx context.Context, key string, asks []*combine.Ask) error {
 	now, err := s.counters.now()
 	if err != nil {
 		return err
@@ -80,13 +81,13 @@ func (s *slidingCounterCounter) serve(ctx context.Context, key string, asks []*c
 	denied := int64(0)
 	w.cur = count - sum
 	for _, ask := range asks {
-		allowed := w.room() >= ask.cost
+		allowed := w.room() >= ask.Cost
 		if allowed {
-			w.cur += ask.cost
-			ask.reply = w.reply(now, true, 0)
+			w.cur += ask.Cost
+			ask.Reply = w.reply(now, true, 0)
 		} else {
-			denied += ask.cost
-			ask.reply = w.reply(now, false, ask.cost)
+			denied += ask.Cost
+			ask.Reply = w.reply(now, false, ask.Cost)
 		}
 	}
 	if denied > 0 {
