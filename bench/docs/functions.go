@@ -8,6 +8,7 @@ import (
 	"text/template"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // functions are what the page's template can ask for.
@@ -15,11 +16,11 @@ func (m *measured) functions() template.FuncMap {
 	limit := m.compare.Limit
 	return template.FuncMap{
 		"limit":      func() string { return limit.Text },
-		"limitCount": func() string { return whole(limit.Count) },
+		"limitCount": func() string { return digits.Group(limit.Count) },
 		"n":          func(v any) (string, error) { return number(v) },
 		"bytes": func(store, algorithm string, events int64) (string, error) {
 			b, err := m.bytes(store, algorithm, events)
-			return whole(int64(math.Round(b))), err
+			return digits.Group(int64(math.Round(b))), err
 		},
 		"per": func(store, algorithm string, events int64) (string, error) {
 			b, err := m.bytes(store, algorithm, events)
@@ -42,7 +43,7 @@ func (m *measured) functions() template.FuncMap {
 			if !ok || p.NA != "" {
 				return "", fmt.Errorf("no %s of %s", scenario, algorithm)
 			}
-			return whole(p.MaxInWindow), nil
+			return digits.Group(p.MaxInWindow), nil
 		},
 		"denied": func(algorithm string) (string, error) {
 			d, err := m.worstDenied(algorithm)
@@ -67,7 +68,7 @@ func (m *measured) functions() template.FuncMap {
 		"cageLimit": m.cageLimit,
 		"cageMax": func() (string, error) {
 			most, err := mostInWindow(m.cage, m.cage.Results[0].Algorithm)
-			return whole(most), err
+			return digits.Group(most), err
 		},
 		"cageInstant": m.cageInstant,
 		"cageBytes": func(store string) (string, error) {
@@ -76,7 +77,7 @@ func (m *measured) functions() template.FuncMap {
 				return "", err
 			}
 			b, err := bytesAt(r, 1)
-			return whole(int64(math.Round(b))), err
+			return digits.Group(int64(math.Round(b))), err
 		},
 		"peersLimit":  m.peers.limit,
 		"table":       m.table,
@@ -105,7 +106,7 @@ func (m *measured) cageInstant() (string, error) {
 		}
 		smallest = min(smallest, v)
 	}
-	return whole(2 * smallest), nil
+	return digits.Group(2 * smallest), nil
 }
 
 func environment(e bench.Environment) string {
@@ -121,26 +122,17 @@ func environment(e bench.Environment) string {
 func number(v any) (string, error) {
 	switch v := v.(type) {
 	case int:
-		return whole(int64(v)), nil
+		return digits.Group(int64(v)), nil
 	case int64:
-		return whole(v), nil
+		return digits.Group(v), nil
 	}
 	return "", fmt.Errorf("%v is no whole number", v)
-}
-
-// whole groups digits by threes.
-func whole(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // short keeps two digits that matter, and all whole ones.
 func short(v float64) string {
 	if v >= 10 {
-		return whole(int64(math.Round(v)))
+		return digits.Group(int64(math.Round(v)))
 	}
 	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
 }
@@ -165,7 +157,7 @@ func size(bytes float64) string {
 			return short(bytes/u.bytes) + " " + u.name
 		}
 	}
-	return whole(int64(bytes)) + " bytes"
+	return digits.Group(int64(bytes)) + " bytes"
 }
 
 // micros is a time given in microseconds.

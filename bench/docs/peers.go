@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // peerResults is what the page needs of the results that bench/peers writes.
@@ -100,7 +102,7 @@ func (m *measured) peersTable(store string) (string, error) {
 	})
 	head := []string{"on " + store, "most in a window", "denied without need"}
 	for _, mem := range widest.Memory {
-		head = append(head, fmt.Sprintf("bytes per key, %s keys, %s each", whole(mem.Keys), plural(mem.Events, "request")))
+		head = append(head, fmt.Sprintf("bytes per key, %s keys, %s each", digits.Group(mem.Keys), plural(mem.Events, "request")))
 	}
 	for _, s := range widest.Speed {
 		if store == "memory" {
@@ -138,7 +140,7 @@ func (row *peerRow) cells(store string, columns int) []string {
 	if p := row.Precision; p == nil || p.NA != "" {
 		cells = append(cells, "-", "-")
 	} else {
-		cells = append(cells, whole(p.MaxInWindow), whole(p.Steady.FalseDenied+p.Pushed.FalseDenied))
+		cells = append(cells, digits.Group(p.MaxInWindow), digits.Group(p.Steady.FalseDenied+p.Pushed.FalseDenied))
 	}
 	for _, mem := range row.Memory {
 		cells = append(cells, orDash(mem.NA, short(mem.BytesPerKey)))
@@ -169,14 +171,14 @@ func rough(v float64) string {
 	for v/unit >= 1000 {
 		unit *= 10
 	}
-	return whole(int64(v/unit+0.5) * int64(unit))
+	return digits.Group(int64(v/unit+0.5) * int64(unit))
 }
 
 func plural(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return whole(n) + " " + what + "s"
+	return digits.Group(n) + " " + what + "s"
 }
 
 // peersPicture is the rate on Redis at the most callers.
@@ -206,7 +208,7 @@ func peersPicture(m *measured, _ []string) ([]byte, string, error) {
 	slices.Reverse(names)
 	slices.Reverse(ours)
 	slices.Reverse(theirs)
-	p := newPlot(fmt.Sprintf("Decisions on Redis, %s callers", whole(callers)), "per second", "")
+	p := newPlot(fmt.Sprintf("Decisions on Redis, %s callers", digits.Group(callers)), "per second", "")
 	for i, values := range []plotter.Values{ours, theirs} {
 		bars, err := plotter.NewBarChart(values, vg.Points(11))
 		if err != nil {

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // pictures are the page's, by name: each returns an SVG and a caption. The page may name the
@@ -85,7 +87,7 @@ func wholeTicks(from, to float64) []plot.Tick { return grouped(plot.DefaultTicks
 func grouped(ticks []plot.Tick) []plot.Tick {
 	for i := range ticks {
 		if ticks[i].Label != "" {
-			ticks[i].Label = whole(int64(math.Round(ticks[i].Value)))
+			ticks[i].Label = digits.Group(int64(math.Round(ticks[i].Value)))
 		}
 	}
 	return ticks
@@ -132,7 +134,7 @@ const frontierEvents = 1000
 // frontier sets what an algorithm may be wrong by, to either side, against what a client costs.
 func frontier(m *measured, _ []string) ([]byte, string, error) {
 	limit := float64(m.compare.Limit.Count)
-	p := newPlot("Precision against memory, Redis", fmt.Sprintf("bytes per client after %s requests", whole(frontierEvents)),
+	p := newPlot("Precision against memory, Redis", fmt.Sprintf("bytes per client after %s requests", digits.Group(frontierEvents)),
 		"too many above 0, too few below, % at worst")
 	logarithmic(&p.X)
 	for i, r := range m.onStore("redis") {

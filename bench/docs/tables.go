@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // table returns one of the page's tables in Markdown.
@@ -35,7 +36,7 @@ func (m *measured) bytesTable(store string) string {
 	slices.Sort(events)
 	head := []string{"algorithm", "most in a window", "denied without need, at worst"}
 	for i, n := range events {
-		label := whole(n)
+		label := digits.Group(n)
 		if i == 0 {
 			label = "bytes after " + label
 		}
@@ -43,11 +44,11 @@ func (m *measured) bytesTable(store string) string {
 	}
 	var rows [][]string
 	for _, r := range results {
-		row := []string{"`" + r.Algorithm + "`", whole(worstWindow(r)), worstShare(r)}
+		row := []string{"`" + r.Algorithm + "`", digits.Group(worstWindow(r)), worstShare(r)}
 		for _, n := range events {
 			cell := ""
 			if b, err := bytesAt(&r, n); err == nil {
-				cell = whole(int64(b + 0.5))
+				cell = digits.Group(int64(b + 0.5))
 			}
 			row = append(row, cell)
 		}
@@ -102,7 +103,7 @@ func (m *measured) costTable(store string) string {
 func (m *measured) stallEvents() string {
 	for _, r := range m.compare.Results {
 		if r.Stall != nil && r.Stall.NA == "" {
-			return whole(r.Stall.Events)
+			return digits.Group(r.Stall.Events)
 		}
 	}
 	return "many"

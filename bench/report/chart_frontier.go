@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // frontierEvents is up to how many events per key the frontier tells the memory, as the summary does.
@@ -59,7 +60,7 @@ func frontierOf(r *bench.Results, x axis, wrongness func(worst) (float64, string
 func frontierChart(r *bench.Results) chart {
 	limit := float64(max(r.Limit.Count, 1))
 	c := frontierOf(r, axis{Title: "most admitted in any window, in limits", Unit: timesUnit}, func(w worst) (float64, string) {
-		return float64(w.most) / limit, whole(w.most) + " in a window"
+		return float64(w.most) / limit, digits.Group(w.most) + " in a window"
 	})
 	c.ID = "frontier"
 	c.Title = "Precision against memory: across, the most admitted in any window of any scenario. " + c.Title
@@ -83,12 +84,12 @@ func frontierFinding(r *bench.Results, panels []panel) string {
 	case len(panels) == 0:
 		return ""
 	case found == 0:
-		return fmt.Sprintf("None kept to %s in every window.", whole(r.Limit.Count))
+		return fmt.Sprintf("None kept to %s in every window.", digits.Group(r.Limit.Count))
 	case found == 1 || low.at.Y == high.at.Y:
-		return fmt.Sprintf("%s keeps to %s in any window, for %s bytes per key.", low, whole(r.Limit.Count), bytesOf(low.at.Y))
+		return fmt.Sprintf("%s keeps to %s in any window, for %s bytes per key.", low, digits.Group(r.Limit.Count), bytesOf(low.at.Y))
 	}
 	return fmt.Sprintf("On %s, %s keeps to %s in any window for %s bytes per key, %s for %s.",
-		low.store, low.name, whole(r.Limit.Count), bytesOf(low.at.Y), high.name, bytesOf(high.at.Y))
+		low.store, low.name, digits.Group(r.Limit.Count), bytesOf(low.at.Y), high.name, bytesOf(high.at.Y))
 }
 
 // keeping picks the point of what never went over the limit.

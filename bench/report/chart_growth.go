@@ -101,29 +101,30 @@ func keysChart(r *bench.Results) chart {
 	return c
 }
 
+func callersChart(r *bench.Results) chart {
+	return ratesChart(r, "callers-chart", "Decisions a second as more callers ask at once.", "the rate",
+		func(p bench.CallersPoint) bench.CallersPoint { return p })
+}
+
 // gatheredChart is the same for callers who share round trips, where a store lets them.
 func gatheredChart(r *bench.Results) chart {
+	return ratesChart(r, "gathered-chart", "Decisions a second of callers who share round trips.", "the rate of shared trips",
+		func(p bench.CallersPoint) bench.CallersPoint {
+			if p.Gathered == nil {
+				return bench.CallersPoint{}
+			}
+			return *p.Gathered
+		})
+}
+
+// ratesChart draws the rate of as many callers as there are, of those that of picks.
+func ratesChart(r *bench.Results, id, title, what string, of func(bench.CallersPoint) bench.CallersPoint) chart {
 	c := growthChart(r, chart{
-		ID: "gathered-chart", Table: "callers", Title: "Decisions a second of callers who share round trips.",
+		ID: id, Table: "callers", Title: title,
 		Picture: picture{X: axis{Title: "callers"}, Y: axis{Title: "decisions a second", Unit: countUnit}},
 	}, func(g bench.Growth) (points []point, why string) {
 		for _, one := range g.Callers {
-			if p := one.Gathered; p != nil && p.NA == "" && p.PerSecond > 0 {
-				points = append(points, point{X: float64(p.Callers), Y: p.PerSecond, Text: rough(p.PerSecond) + " a second, p99 " + micros(p.P99US)})
-			}
-		}
-		return points, ""
-	})
-	c.Finding = grew(c.Picture.Panels, "the rate of shared trips", "callers", func(v float64) string { return rough(v) + " a second" })
-	return c
-}
-
-func callersChart(r *bench.Results) chart {
-	c := growthChart(r, chart{
-		ID: "callers-chart", Table: "callers", Title: "Decisions a second as more callers ask at once.",
-		Picture: picture{X: axis{Title: "callers"}, Y: axis{Title: "decisions a second", Unit: countUnit}},
-	}, func(g bench.Growth) (points []point, why string) {
-		for _, p := range g.Callers {
+			p := of(one)
 			if p.NA != "" || p.PerSecond <= 0 {
 				why = p.NA
 				continue
@@ -132,6 +133,6 @@ func callersChart(r *bench.Results) chart {
 		}
 		return points, why
 	})
-	c.Finding = grew(c.Picture.Panels, "the rate", "callers", func(v float64) string { return rough(v) + " a second" })
+	c.Finding = grew(c.Picture.Panels, what, "callers", func(v float64) string { return rough(v) + " a second" })
 	return c
 }

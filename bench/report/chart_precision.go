@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // boundaryChart draws how many of the window's requests stand admitted, over time. What was decided alike has
@@ -61,7 +62,7 @@ func boundaryPanels(r *bench.Results) (panels []panel, names [][]string) {
 		for _, p := range c.points {
 			s.Points = append(s.Points, point{
 				X: float64(p.AtUS) / window, Y: float64(p.InWindow),
-				Text: fmt.Sprintf("%s in the window; %s of %s admitted", whole(p.InWindow), whole(p.Admitted), whole(p.Asked)),
+				Text: fmt.Sprintf("%s in the window; %s of %s admitted", digits.Group(p.InWindow), digits.Group(p.Admitted), digits.Group(p.Asked)),
 			})
 		}
 		panels = append(panels, panel{Title: s.Name, Height: stepsHeight, Series: []series{s}})
@@ -90,13 +91,13 @@ func boundaryFinding(limit int64, panels []panel, names [][]string) string {
 	case len(panels) == 0:
 		return ""
 	case most <= float64(limit):
-		return fmt.Sprintf("None let more than %s through in a window.", whole(limit))
+		return fmt.Sprintf("None let more than %s through in a window.", digits.Group(limit))
 	case len(kept) == 0:
 		return fmt.Sprintf("%s let %s through in one window, %s the limit; none kept to %s.",
-			worst, whole(int64(most)), times(most/float64(max(limit, 1))), whole(limit))
+			worst, digits.Group(int64(most)), times(most/float64(max(limit, 1))), digits.Group(limit))
 	}
 	return fmt.Sprintf("%s let %s through in one window, %s the limit; %s kept to %s.",
-		worst, whole(int64(most)), times(most/float64(max(limit, 1))), list(kept), whole(limit))
+		worst, digits.Group(int64(most)), times(most/float64(max(limit, 1))), list(kept), digits.Group(limit))
 }
 
 const wrongChartID = "wrong-chart"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // callerLevels are the levels of the closed loop, the most callers first.
@@ -38,7 +39,7 @@ func speedChart(r *bench.Results) chart {
 	if len(levels) > 1 {
 		one := levels[len(levels)-1]
 		c.Picture.Marks = append(c.Picture.Marks, plural(int64(one), "caller"))
-		c.Title = strings.Replace(c.Title, ", and", " (tick: with "+whole(int64(one))+"), and", 1)
+		c.Title = strings.Replace(c.Title, ", and", " (tick: with "+digits.Group(int64(one))+"), and", 1)
 	}
 	c.Picture.Panels, c.Absent = byStoreOf(r, true, func(res bench.Result) (points []point, why string) {
 		for i := range c.Picture.Marks {

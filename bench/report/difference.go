@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // Difference is what changed between two runs.
@@ -129,7 +130,7 @@ func unlike(older, newer *bench.Results) []string {
 	a, b := older.Environment, newer.Environment
 	for _, f := range []struct{ what, old, now string }{
 		{"limit", older.Limit.Text, newer.Limit.Text},
-		{"clients", whole(older.Clients), whole(newer.Clients)},
+		{"clients", digits.Group(older.Clients), digits.Group(newer.Clients)},
 		{"trace", traceName(older), traceName(newer)},
 		{"seed", fmt.Sprint(a.Seed), fmt.Sprint(b.Seed)},
 		{"weir", a.Weir + " " + a.Commit, b.Weir + " " + b.Commit},

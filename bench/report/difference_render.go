@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // Render writes the difference in a format: "text", "json", "csv", "md" or "html". JSON and CSV hold every
@@ -56,13 +58,13 @@ func (d *Difference) sum() string {
 			worse++
 		}
 	}
-	text := fmt.Sprintf("%s: %s the same", plural(int64(len(d.Changes)), "figure"), whole(same))
+	text := fmt.Sprintf("%s: %s the same", plural(int64(len(d.Changes)), "figure"), digits.Group(same))
 	for _, n := range []struct {
 		n    int64
 		what string
 	}{{within, "within the spread"}, {better, "better"}, {worse, "worse"}, {missing, "in one run only"}} {
 		if n.n > 0 {
-			text += fmt.Sprintf(", %s %s", whole(n.n), n.what)
+			text += fmt.Sprintf(", %s %s", digits.Group(n.n), n.what)
 		}
 	}
 	return text + "."

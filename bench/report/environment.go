@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // appendFact leaves out what is not known.
@@ -33,14 +34,14 @@ func subject(r *bench.Results) []fact {
 	}
 	if t := r.Trace; t != nil {
 		value := fmt.Sprintf("%s (%s): %s events of %s keys, resolution %s",
-			t.Name, t.Format, whole(int64(t.Events)), whole(int64(t.Keys)), micros(float64(t.ResolutionUS)))
+			t.Name, t.Format, digits.Group(int64(t.Events)), digits.Group(int64(t.Keys)), micros(float64(t.ResolutionUS)))
 		if t.Bad > 0 || t.Backward > 0 {
 			value += fmt.Sprintf("; %s, %s", plural(int64(t.Bad), "bad line"), plural(int64(t.Backward), "backward step"))
 		}
 		all = appendFact(all, "trace", value)
 	}
 	if r.Clients > 0 {
-		all = appendFact(all, "clients", whole(r.Clients))
+		all = appendFact(all, "clients", digits.Group(r.Clients))
 	}
 	return all
 }

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // list joins names for a sentence.
@@ -98,10 +100,10 @@ func grew(panels []panel, what, over string, text func(float64) string) string {
 	case ratio == 0:
 		return ""
 	case ratio < 1.1:
-		return fmt.Sprintf("From %s to %s %s, %s grew by less than a tenth everywhere.", whole(int64(from.X)), whole(int64(most.at.X)), over, what)
+		return fmt.Sprintf("From %s to %s %s, %s grew by less than a tenth everywhere.", digits.Group(int64(from.X)), digits.Group(int64(most.at.X)), over, what)
 	}
 	return fmt.Sprintf("From %s to %s %s, %s of %s grew %s, from %s to %s.",
-		whole(int64(from.X)), whole(int64(most.at.X)), over, what, most, fold(ratio), text(from.Y), text(most.at.Y))
+		digits.Group(int64(from.X)), digits.Group(int64(most.at.X)), over, what, most, fold(ratio), text(from.Y), text(most.at.Y))
 }
 
 // times prints a ratio of two values: "1.8 times".

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weirlimits/weir"
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // grids are what a run measured. Those that would be empty are left out. With detail there are
@@ -88,7 +89,7 @@ func promises(r *bench.Results, detail bool) grid {
 		if g == nil {
 			return append(cells, make([]cell, len(columns))...)
 		}
-		bound := whole(g.MaxInWindow)
+		bound := digits.Group(g.MaxInWindow)
 		if g.Evicts {
 			bound += " unless evicted"
 		}
@@ -97,11 +98,11 @@ func promises(r *bench.Results, detail bool) grid {
 		}
 		cells = append(cells, number(bound, float64(g.MaxInWindow)))
 		if detail {
-			cells = append(cells, number(whole(g.Deficit), float64(g.Deficit)))
+			cells = append(cells, number(digits.Group(g.Deficit), float64(g.Deficit)))
 		}
-		trips := whole(int64(res.Trips))
+		trips := digits.Group(int64(res.Trips))
 		if res.DeniedTrips != res.Trips {
-			trips += "/" + whole(int64(res.DeniedTrips))
+			trips += "/" + digits.Group(int64(res.DeniedTrips))
 		}
 		return append(cells, number(trips, float64(res.Trips)))
 	})
@@ -135,7 +136,7 @@ func memory(r *bench.Results) grid {
 	for _, n := range counts {
 		g := group{title: plural(n, "event"), columns: []column{{title: "per key", better: lower}}}
 		if total {
-			g.columns = append(g.columns, column{title: whole(r.Clients) + " keys", better: lower})
+			g.columns = append(g.columns, column{title: digits.Group(r.Clients) + " keys", better: lower})
 		}
 		t.groups = append(t.groups, g)
 	}
@@ -248,5 +249,5 @@ func plural(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return whole(n) + " " + what + "s"
+	return digits.Group(n) + " " + what + "s"
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // cost is what one decision costs, beside its time.
@@ -70,7 +71,7 @@ func stall(r *bench.Results) grid {
 		case s.NA != "":
 			return repeat(3, words(printable(notMeasured(s.NA))))
 		}
-		return []cell{number(whole(s.Events), float64(s.Events)), number(micros(s.LongestUS), s.LongestUS), number(micros(s.IdleUS), s.IdleUS)}
+		return []cell{number(digits.Group(s.Events), float64(s.Events)), number(micros(s.LongestUS), s.LongestUS), number(micros(s.IdleUS), s.IdleUS)}
 	})
 	return t
 }
@@ -88,7 +89,7 @@ func boundary(r *bench.Results) grid {
 			return make([]cell, 3)
 		}
 		most, admitted, asked := burst(res.Boundary)
-		return []cell{number(whole(most), float64(most)), number(whole(admitted), float64(admitted)), number(whole(asked), float64(asked))}
+		return []cell{number(digits.Group(most), float64(most)), number(digits.Group(admitted), float64(admitted)), number(digits.Group(asked), float64(asked))}
 	})
 	return t
 }

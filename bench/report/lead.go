@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // lead is the answer in one paragraph: who keeps to the limit, and what each store offers for that. It is
@@ -36,13 +37,13 @@ func lead(r *bench.Results) string {
 		}
 	}
 	text := fmt.Sprintf("At %s, %d of %s never let more than %s through in any window", printable(r.Limit.Text), len(keep),
-		plural(int64(len(names)), "algorithm"), whole(r.Limit.Count))
+		plural(int64(len(names)), "algorithm"), digits.Group(r.Limit.Count))
 	if len(keep) > 0 {
 		text += ": " + list(keep)
 	}
 	text += "."
 	if over != "" {
-		text += fmt.Sprintf(" At worst, %s let %s.", printable(over), whole(most[over]))
+		text += fmt.Sprintf(" At worst, %s let %s.", printable(over), digits.Group(most[over]))
 	}
 	var smallest []string
 	for _, store := range storesOf(r) {

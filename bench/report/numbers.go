@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 const standIn = "n/a (stand-in)"
@@ -17,28 +19,13 @@ func notMeasured(why string) string {
 	return "n/a (" + why + ")"
 }
 
-// whole groups digits by threes: 265,000.
-func whole(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	digits := strings.TrimPrefix(s, "-")
-	var b strings.Builder
-	b.WriteString(s[:len(s)-len(digits)])
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
-}
-
 // rough keeps three digits of what is only known so well: 264,812 is 265,000.
 func rough(v float64) string {
 	if v < 1000 || v > 1e18 {
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(v))-2)
-	return whole(int64(math.Round(v/unit) * unit))
+	return digits.Group(int64(math.Round(v/unit) * unit))
 }
 
 // micros prints a time given in microseconds.
@@ -65,7 +52,7 @@ func bytesOf(v float64) string {
 	if math.Abs(v) > 1e15 {
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
-	return whole(int64(math.Round(v)))
+	return digits.Group(int64(math.Round(v)))
 }
 
 // sizeOf prints a total.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // Replay is what a replay found and what it was made of.
@@ -70,7 +71,7 @@ func (r *Replay) summary(detail bool) grid {
 		if p := one.Precision; p != nil && p.NA != "" {
 			to.instead = printable(notMeasured(p.NA))
 		} else if p != nil {
-			count := func(n int64) cell { return number(whole(n), float64(n)) }
+			count := func(n int64) cell { return number(digits.Group(n), float64(n)) }
 			if detail {
 				to.cells = []cell{count(p.Events), count(int64(p.Keys))}
 			}
@@ -102,7 +103,7 @@ func (r *Replay) denied(detail bool) grid {
 			if i == mostNamed && !detail {
 				break
 			}
-			names = append(names, fmt.Sprintf("%s (%s of %s)", shortened(printable(c.Key)), whole(c.Denied), whole(c.Requests)))
+			names = append(names, fmt.Sprintf("%s (%s of %s)", shortened(printable(c.Key)), digits.Group(c.Denied), digits.Group(c.Requests)))
 		}
 		if len(names) > 0 {
 			to := newRow(one.Algorithm, one.Store, nil, "")

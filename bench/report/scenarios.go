@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // exactColumns tell how true a history of decisions is.
@@ -17,8 +18,8 @@ func exactColumns(limit int64) []column {
 
 func exactCells(p bench.Precision) []cell {
 	return []cell{
-		number(whole(p.MaxInWindow), float64(p.MaxInWindow)), number(whole(p.OverAdmitted), float64(p.OverAdmitted)),
-		number(whole(p.FalseDenied), float64(p.FalseDenied)),
+		number(digits.Group(p.MaxInWindow), float64(p.MaxInWindow)), number(digits.Group(p.OverAdmitted), float64(p.OverAdmitted)),
+		number(digits.Group(p.FalseDenied), float64(p.FalseDenied)),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // mostEvents is up to how many events per key the summary tells the memory.
@@ -87,7 +88,7 @@ func worstCells(scenarios map[string]bench.Precision) []cell {
 	if w.events == 0 {
 		return make([]cell, 2)
 	}
-	return []cell{number(whole(w.most), float64(w.most)), number(share(w.denied()), w.denied())}
+	return []cell{number(digits.Group(w.most), float64(w.most)), number(share(w.denied()), w.denied())}
 }
 
 func memoryCell(res bench.Result, events int64) cell {

@@ -3,6 +3,8 @@ package versus
 import (
 	"fmt"
 	"slices"
+
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // ratios sets each of our rows against each peer's on the same store, measure by measure.
@@ -70,13 +72,5 @@ func many(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return grouped(n) + " " + what + "s"
-}
-
-// grouped writes a number with commas between the thousands.
-func grouped(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", grouped(n/1000), n%1000)
+	return digits.Group(n) + " " + what + "s"
 }

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/weirlimits/weir/bench/peers"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // WriteText writes the results as tables, one for each store.
@@ -48,7 +49,7 @@ func (r *Results) writeStore(w io.Writer, store string) {
 	}
 	heads := []string{"on " + store, "version", "max in window", "time", "false denials"}
 	for _, m := range widest.Memory {
-		heads = append(heads, fmt.Sprintf("bytes %sx%d", grouped(m.Keys), m.Events))
+		heads = append(heads, fmt.Sprintf("bytes %sx%d", digits.Group(m.Keys), m.Events))
 	}
 	for _, s := range widest.Speed {
 		head := fmt.Sprintf("%d callers/s", s.Callers)
@@ -108,5 +109,5 @@ func (row *Row) speedCell(store string, i int) string {
 	case store == peers.Memory:
 		return fmt.Sprintf("%.0f ±%.0f%%", row.Speed[i].NSPerOp, 50*row.Speed[i].Spread)
 	}
-	return fmt.Sprintf("%s ±%.0f%%", grouped(int(row.Speed[i].PerSecond)), 50*row.Speed[i].Spread)
+	return fmt.Sprintf("%s ±%.0f%%", digits.Group(int(row.Speed[i].PerSecond)), 50*row.Speed[i].Spread)
 }

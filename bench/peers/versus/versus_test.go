@@ -13,6 +13,7 @@ import (
 	"github.com/weirlimits/weir"
 	"github.com/weirlimits/weir/bench/oracle"
 	"github.com/weirlimits/weir/bench/peers"
+	"github.com/weirlimits/weir/internal/digits"
 	"github.com/weirlimits/weir/internal/server"
 	"github.com/weirlimits/weir/internal/server/servertest"
 )
@@ -228,6 +229,6 @@ func TestDeniedLoopsHaveNoFigure(t *testing.T) {
 
 func TestGrouped(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1_000_001: "1,000,001"} {
-		require.Equal(t, want, grouped(n))
+		require.Equal(t, want, digits.Group(n))
 	}
 }
