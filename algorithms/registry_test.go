@@ -108,3 +108,17 @@ func TestAliasesAreTheSame(t *testing.T) {
 		}
 	}
 }
+
+// Runnable lists what New takes on the store, and nothing else.
+func TestRunnable(t *testing.T) {
+	names := func(st store.Store) (all []string) {
+		for _, a := range algorithms.Runnable(st) {
+			all = append(all, a.Name())
+		}
+		return all
+	}
+	require.Len(t, names(storetest.Memory(t)), len(algorithms.All()))
+	require.Equal(t, []string{"fixed-window", "sliding-counter"}, names(storetest.MemcachedCounter(t)))
+	require.NotContains(t, names(storetest.Memcachetest(t)), "sliding-log")
+	require.Contains(t, names(storetest.Memcachetest(t)), "packed-log")
+}
