@@ -22,7 +22,7 @@ func TestNothingDrifts(t *testing.T) {
 		name   string
 		open   func(testing.TB) store.Store
 		events int
-	}{{"go", storetest.Memory, 3000}, {"lua", storetest.Redis, 600}} {
+	}{{"go", storetest.Memory, 1500}, {"lua", storetest.Redis, 300}} {
 		t.Run(side.name, func(t *testing.T) {
 			st := side.open(t)
 			for _, limit := range []string{"7/1s", "1/24h", "1000000/1h", "65535/1s", "2000/1s", "1000000/30d"} {

@@ -109,7 +109,7 @@ func TestLuaPacksAsGo(t *testing.T) {
 		name   string
 		open   func(testing.TB) store.Store
 		events int
-	}{{"miniredis", storetest.Miniredis, 1500}, {"redis", storetest.Redis, 5000}} {
+	}{{"miniredis", storetest.Miniredis, 750}, {"redis", storetest.Redis, 3000}} {
 		t.Run(server.name, func(t *testing.T) {
 			twin := server.open(t)
 			for block, tick := range map[int64]time.Duration{1: time.Microsecond, 3: 0, 2: 10 * time.Microsecond} {

@@ -17,7 +17,7 @@ import (
 // request as often as the limit refills, an idle window between. No window is ever over, no value longer than
 // declared, nor than what its form makes sensible.
 func TestWorstInputsForPackedStates(t *testing.T) {
-	const limit = 100_000
+	const limit = 40_000
 	const window = 10 * time.Second
 	const w = int64(window / time.Microsecond)
 	inputs := []struct {
