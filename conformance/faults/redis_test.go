@@ -49,7 +49,7 @@ var redisFaults = map[string]redisFault{
 	"garbled": {proxied: true, strike: func(f *redisField) {
 		for _, bad := range []reply{
 			{Begins: "*", New: []byte("\x00\xff nonsense\r\n")},
-			{Begins: "*", Old: []byte(":"), New: []byte("+")},
+			{Begins: "*", Old: []byte(":"), New: []byte("+x")},
 			{Begins: "*", Old: []byte("*"), New: []byte("$")},
 			{Begins: "*", Old: []byte("\r\n:"), New: []byte("\r\n:-9")},
 			{Begins: "*", New: []byte("*0\r\n"), Cut: true},

@@ -51,8 +51,10 @@ type subject struct {
 // outcomes are what callers were told. Where a guard stood in for the store, the store failed.
 type outcomes struct{ allowed, denied, failed atomic.Int64 }
 
-func (s *subject) allowed() int64 { return s.sum(func(o *outcomes) *atomic.Int64 { return &o.allowed }) }
-func (s *subject) failed() int64  { return s.sum(func(o *outcomes) *atomic.Int64 { return &o.failed }) }
+func (s *subject) allowed() int64 {
+	return s.sum(func(o *outcomes) *atomic.Int64 { return &o.allowed })
+}
+func (s *subject) failed() int64 { return s.sum(func(o *outcomes) *atomic.Int64 { return &o.failed }) }
 
 func (s *subject) sum(of func(*outcomes) *atomic.Int64) (n int64) {
 	for i := range s.outcomes {
