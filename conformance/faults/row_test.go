@@ -92,7 +92,7 @@ func readRows(t *testing.T) []row {
 }
 
 // kinds are the errors that a row may name.
-var kinds = []string{"connection lost", "deadline", "refused", "full", "corrupt", "garbled", "READONLY", "LOADING"}
+var kinds = []string{"connection lost", "deadline", "refused", "store.ErrFull", "store.ErrCorrupt", "store.ErrGarbled", "READONLY", "LOADING"}
 
 // kind names what an error is by what callers can branch on, or quotes it.
 func kind(err error) string {
@@ -100,9 +100,9 @@ func kind(err error) string {
 		name string
 		is   error
 	}{
-		{"full", store.ErrFull},
-		{"corrupt", store.ErrCorrupt},
-		{"garbled", store.ErrGarbled},
+		{"store.ErrFull", store.ErrFull},
+		{"store.ErrCorrupt", store.ErrCorrupt},
+		{"store.ErrGarbled", store.ErrGarbled},
 		{"refused", gomemcache.ErrServerError},
 		{"deadline", context.DeadlineExceeded},
 		{"deadline", os.ErrDeadlineExceeded},
