@@ -42,7 +42,8 @@ func (m *measured) faultsTable(store string) (string, error) {
 	if len(rows) == 0 {
 		return "", fmt.Errorf("no faults of %s in %s", store, faultsFile)
 	}
-	return markdown([]string{store, "errors that callers see", "admitted beyond the limit", "counted and not admitted", "normal again after"}, rows), nil
+	head := []string{store, "errors that callers see", "admitted beyond the limit", "counted and not admitted", "normal again"}
+	return markdown(head, rows), nil
 }
 
 // seen lists errors; those that are names are set as such.

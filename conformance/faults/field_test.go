@@ -114,14 +114,11 @@ func (f *field) awaitFailures(which func(*subject) bool) {
 // awaitAnswers waits until each subject was answered n more times.
 func (f *field) awaitAnswers(n int64) {
 	f.t.Helper()
-	count := func(s *subject) int64 {
-		return s.sum(func(o *outcomes) *atomic.Int64 { return &o.allowed }) + s.sum(func(o *outcomes) *atomic.Int64 { return &o.denied })
-	}
 	seen := map[*subject]int64{}
 	for _, s := range f.subjects {
-		seen[s] = count(s)
+		seen[s] = s.answered()
 	}
-	f.await("an answer", all, func(s *subject) bool { return count(s) >= seen[s]+n })
+	f.await("an answer", all, func(s *subject) bool { return s.answered() >= seen[s]+n })
 }
 
 // awaitMoreThanTheLimit waits until each tight subject shows that what was admitted is forgotten.

@@ -64,8 +64,8 @@ var redisFaults = map[string]redisFault{
 		f.awaitAnswers(5)
 		f.way.mend("reply")
 	}},
-	"late":     {proxied: true, strike: late},
-	"too-late": {proxied: true, strike: tooLate},
+	"late":     {proxied: true, strike: func(f *redisField) { f.late() }},
+	"too-late": {proxied: true, strike: func(f *redisField) { f.tooLate() }},
 	"read-only": {strike: func(f *redisField) {
 		f.must("replicaof", "127.0.0.1", "1") // where nobody is, so it keeps what it has
 		f.awaitFailures(isWide)
@@ -76,9 +76,11 @@ var redisFaults = map[string]redisFault{
 		f.awaitFailures(isWide)
 		f.must("config", "set", "maxmemory", 0)
 	}},
-	"evicting": {args: func(*testing.T) []string { return []string{"--maxmemory-policy", "allkeys-lru"} }, strike: (*redisField).crowdOut},
+	"evicting": {args: forgetful, strike: (*redisField).crowdOut},
 	"foreign":  {strike: (*redisField).overwrite},
 }
+
+func forgetful(*testing.T) []string { return []string{"--maxmemory-policy", "allkeys-lru"} }
 
 func persistent(t *testing.T) []string {
 	return []string{"--appendonly", "yes", "--appendfsync", "always", "--dir", t.TempDir()}
@@ -159,9 +161,6 @@ func (f *redisField) loseReplies() {
 	f.awaitFailures(isWide)
 	f.way.mend("reply")
 }
-
-func late(f *redisField)    { f.field.late() }
-func tooLate(f *redisField) { f.field.tooLate() }
 
 // crowdOut fills the server's memory until it has dropped every key that it was given before.
 func (f *redisField) crowdOut() {

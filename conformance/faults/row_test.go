@@ -92,7 +92,9 @@ func readRows(t *testing.T) []row {
 }
 
 // kinds are the errors that a row may name.
-var kinds = []string{"connection lost", "deadline", "refused", "store.ErrFull", "store.ErrCorrupt", "store.ErrGarbled", "READONLY", "LOADING"}
+var kinds = []string{
+	"connection lost", "deadline", "refused", "store.ErrFull", "store.ErrCorrupt", "store.ErrGarbled", "READONLY", "LOADING",
+}
 
 // kind names what an error is by what callers can branch on, or quotes it.
 func kind(err error) string {

@@ -51,14 +51,22 @@ type subject struct {
 // outcomes are what callers were told. Where a guard stood in for the store, the store failed.
 type outcomes struct{ allowed, denied, failed atomic.Int64 }
 
+// allowed, failed and answered count the outcomes of all phases.
 func (s *subject) allowed() int64 {
-	return s.sum(func(o *outcomes) *atomic.Int64 { return &o.allowed })
+	return s.sum(func(o *outcomes) int64 { return o.allowed.Load() })
 }
-func (s *subject) failed() int64 { return s.sum(func(o *outcomes) *atomic.Int64 { return &o.failed }) }
 
-func (s *subject) sum(of func(*outcomes) *atomic.Int64) (n int64) {
+func (s *subject) failed() int64 {
+	return s.sum(func(o *outcomes) int64 { return o.failed.Load() })
+}
+
+func (s *subject) answered() int64 {
+	return s.sum(func(o *outcomes) int64 { return o.allowed.Load() + o.denied.Load() })
+}
+
+func (s *subject) sum(of func(*outcomes) int64) (n int64) {
 	for i := range s.outcomes {
-		n += of(&s.outcomes[i]).Load()
+		n += of(&s.outcomes[i])
 	}
 	return n
 }
@@ -73,7 +81,7 @@ func (s *subject) take(ctx context.Context, phase int, r row) (failed bool, wron
 	o := &s.outcomes[phase]
 	if cause != nil {
 		o.failed.Add(1)
-		return true, s.answered(d, err, cause, r)
+		return true, s.judge(d, err, cause, r)
 	}
 	if d.Allowed {
 		o.allowed.Add(1)
@@ -89,8 +97,8 @@ func (s *subject) take(ctx context.Context, phase int, r row) (failed bool, wron
 	return false, nil
 }
 
-// answered checks what a caller is told when the store cannot answer.
-func (s *subject) answered(d weir.Decision, err, cause error, r row) error {
+// judge checks what a caller is told when the store cannot answer.
+func (s *subject) judge(d weir.Decision, err, cause error, r row) error {
 	if k := kind(cause); !slices.Contains(r.Sees, k) {
 		return fmt.Errorf("%s: %s: want %q: %w", s.name, k, r.Sees, cause)
 	}
@@ -118,7 +126,8 @@ func (s *subject) answered(d weir.Decision, err, cause error, r row) error {
 func newSubjects(t *testing.T, r row, handles []handle) (all []*subject) {
 	run := []weir.Algorithm{algorithms.GCRA(nil), algorithms.FixedWindow()}
 	if r.Store == "redis" {
-		packed := algorithms.PackedLog(&algorithms.PackedLogOptions{Tick: time.Microsecond}) // so that it waits no longer than a window
+		// With a coarser tick it may let a client wait for one tick more than a window.
+		packed := algorithms.PackedLog(&algorithms.PackedLogOptions{Tick: time.Microsecond})
 		run = append(run, algorithms.SlidingLog(), packed, algorithms.RingLog(nil))
 	}
 	add := func(h handle, a weir.Algorithm, limit weir.Limit, policy string) *subject {
