@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // faultsFile is, below the module, what the tests of conformance/faults hold true.
@@ -36,7 +37,11 @@ func (m *measured) faultsTable(store string) (string, error) {
 	var rows [][]string
 	for _, f := range m.faults {
 		if f.Store == store {
-			rows = append(rows, []string{f.Fault, seen(f.Sees), f.Over, f.Under, f.Normal})
+			normal := f.Normal
+			if _, err := time.ParseDuration(normal); err == nil {
+				normal = "within " + normal
+			}
+			rows = append(rows, []string{f.Fault, seen(f.Sees), f.Over, f.Under, normal})
 		}
 	}
 	if len(rows) == 0 {

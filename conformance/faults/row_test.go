@@ -38,7 +38,7 @@ type row struct {
 const (
 	none     = "none"
 	afresh   = "up to L again for each loss"
-	perError = "one place for each error"
+	perError = "at most one for each error"
 	atOnce   = "at once"
 )
 
