@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -17,7 +18,7 @@ const docs = "../../docs"
 // The page and its pictures are what the results give: a figure changed by hand, in the text
 // or in the results, shows here.
 func TestThePageIsWhatTheResultsGive(t *testing.T) {
-	files, err := render(os.DirFS(docs + "/results"))
+	files, err := render(os.DirFS(docs+"/results"), faults(t))
 	require.NoError(t, err)
 	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(docs, name))
@@ -29,6 +30,31 @@ func TestThePageIsWhatTheResultsGive(t *testing.T) {
 	require.Len(t, pictures, len(files)-1, "docs/img holds a picture that no page shows")
 }
 
+// faults is the table of faults.
+func faults(t *testing.T) []byte {
+	content, err := os.ReadFile(filepath.Join(docs, "..", faultsFile))
+	require.NoError(t, err)
+	return content
+}
+
+// Every word that the table of faults says stands on the page, but for what the tests alone need.
+func TestEveryWordOfTheFaultsShows(t *testing.T) {
+	before, err := render(os.DirFS(docs+"/results"), faults(t))
+	require.NoError(t, err)
+	for _, field := range []string{"fault", "sees", "over", "under", "normal"} {
+		for _, at := range regexp.MustCompile(`"`+field+`": \[?"`).FindAllIndex(faults(t), -1) {
+			changed := slices.Insert(bytes.Clone(faults(t)), at[1], 'Q')
+			after, err := render(os.DirFS(docs+"/results"), changed)
+			require.NoError(t, err)
+			require.NotEqual(t, string(before["tradeoffs.md"]), string(after["tradeoffs.md"]), "%s at %d", field, at[0])
+		}
+	}
+	_, err = render(os.DirFS(docs+"/results"), []byte(`[{"stores": "redis"}]`))
+	require.ErrorContains(t, err, faultsFile)
+	_, err = render(os.DirFS(docs+"/results"), []byte(`[]`))
+	require.ErrorContains(t, err, "no faults of redis")
+}
+
 // Each single change of a figure in the results changes the page.
 func TestEveryChangeOfTheResultsShows(t *testing.T) {
 	dir := fstest.MapFS{}
@@ -37,7 +63,7 @@ func TestEveryChangeOfTheResultsShows(t *testing.T) {
 		require.NoError(t, err)
 		dir[name] = &fstest.MapFile{Data: content}
 	}
-	before, err := render(dir)
+	before, err := render(dir, faults(t))
 	require.NoError(t, err)
 	for name, f := range dir {
 		original := f.Data
@@ -46,7 +72,7 @@ func TestEveryChangeOfTheResultsShows(t *testing.T) {
 		f.Data = bytes.Clone(original)
 		digit := &f.Data[at[1]-1]
 		*digit = '1' + (*digit-'0')%9
-		after, err := render(dir)
+		after, err := render(dir, faults(t))
 		require.NoError(t, err)
 		require.NotEqual(t, string(before["tradeoffs.md"]), string(after["tradeoffs.md"]), name)
 		f.Data = original
@@ -68,10 +94,10 @@ func typed(text string) []string {
 }
 
 func TestMissingResultsAreNamed(t *testing.T) {
-	_, err := render(fstest.MapFS{})
+	_, err := render(fstest.MapFS{}, nil)
 	require.ErrorContains(t, err, compareFile)
 	require.ErrorContains(t, err, "make results")
-	_, err = render(fstest.MapFS{compareFile: {Data: []byte(`{"version":1}`)}, cageFile: {Data: []byte("[")}})
+	_, err = render(fstest.MapFS{compareFile: {Data: []byte(`{"version":1}`)}, cageFile: {Data: []byte("[")}}, nil)
 	require.ErrorContains(t, err, cageFile)
 }
 

@@ -32,7 +32,11 @@ func run(args []string) error {
 
 // write renders the page and its pictures into dir.
 func write(dir string) error {
-	files, err := render(os.DirFS(filepath.Join(dir, "results")))
+	faults, err := os.ReadFile(filepath.Join(dir, "..", faultsFile))
+	if err != nil {
+		return fmt.Errorf("docs: %w", err)
+	}
+	files, err := render(os.DirFS(filepath.Join(dir, "results")), faults)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ type measured struct {
 	compare *bench.Results
 	cage    *bench.Results
 	peers   *peerResults
+	faults  []fault
 	sums    []string // SHA-256 of each file
 }
 

@@ -12,10 +12,13 @@ import (
 var page string
 
 // render returns the page and its pictures, by their names below docs, made from the
-// results in dir.
-func render(dir fs.FS) (map[string][]byte, error) {
+// results in dir and from what faults says of each fault.
+func render(dir fs.FS, faults []byte) (map[string][]byte, error) {
 	m, err := read(dir)
 	if err != nil {
+		return nil, err
+	}
+	if m.faults, err = readFaults(faults); err != nil {
 		return nil, err
 	}
 	files := map[string][]byte{}

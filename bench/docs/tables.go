@@ -18,6 +18,8 @@ func (m *measured) table(name, store string) (string, error) {
 		return m.costTable(store), nil
 	case "peers":
 		return m.peersTable(store)
+	case "faults":
+		return m.faultsTable(store)
 	}
 	return "", fmt.Errorf("no table %q", name)
 }

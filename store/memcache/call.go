@@ -91,7 +91,7 @@ func explain(err error) error {
 		return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
 	case strings.Contains(text, "SERVER_ERROR out of memory"):
 		return fmt.Errorf("%w: %w: %w", store.ErrFull, gomemcache.ErrServerError, err)
-	case strings.Contains(text, "SERVER_ERROR"):
+	case strings.Contains(text, "SERVER_ERROR"), strings.Contains(text, "ERROR Too many open connections"):
 		return fmt.Errorf("%w: %w", gomemcache.ErrServerError, err)
 	case errors.Is(err, strconv.ErrSyntax), errors.Is(err, strconv.ErrRange),
 		strings.HasPrefix(text, "memcache: unexpected"), strings.HasPrefix(text, "memcache: corrupt"):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -119,17 +120,29 @@ func (s *Store) failure(ctx context.Context, err error) error {
 	case errors.Is(err, goredis.Nil):
 		return garbled(nil)
 	case errors.As(err, &fromServer):
-		if strings.Contains(err.Error(), "WRONGTYPE ") { // of a script, Redis 6 puts more before it
-			err = fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+		switch text := err.Error(); { // of a script, Redis 6 puts more before it
+		case strings.Contains(text, "WRONGTYPE "):
+			return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+		case strings.Contains(text, "OOM command not allowed"):
+			return fmt.Errorf("%w: %w", store.ErrFull, err)
 		}
 		return err
 	case errors.Is(err, goredis.ErrClosed) && s.closed.Load():
 		return store.ErrClosed
+	case unreadable(err):
+		return fmt.Errorf("%w: %w", store.ErrGarbled, err)
 	}
 	if over := ended(ctx); over != nil && !errors.Is(err, over) {
 		err = fmt.Errorf("%w: %w", over, err)
 	}
 	return err
+}
+
+// unreadable tells errors of the client about a reply that it could not read, for which it has only texts.
+func unreadable(err error) bool {
+	text := err.Error()
+	return errors.Is(err, strconv.ErrSyntax) || errors.Is(err, strconv.ErrRange) ||
+		strings.HasPrefix(text, "redis: can't parse") || strings.HasPrefix(text, "redis: invalid reply")
 }
 
 // ended returns the context's error. The connection's own timer, set to the same

@@ -257,13 +257,16 @@ func TestRL091Replica(t *testing.T) {
 			require.NoError(t, err)
 			_, err = limiter.Take(t.Context(), "k", 1)
 			require.ErrorContains(t, err, "READONLY", a.Name())
+			var fromServer goredis.Error
+			require.ErrorAs(t, err, &fromServer)
+			require.Regexp(t, "^READONLY ", fromServer.Error(), "%s: by this the client knows that it has the wrong server", a.Name())
 		}
 		_, err := b.Add(t.Context(), "k", 1, time.Minute)
 		require.ErrorContains(t, err, "READONLY")
 	})
 }
 
-// A full server that may not evict is an error as the server gave it.
+// A full server that may not evict is full, as others are, in the server's own words.
 func TestOutOfMemory(t *testing.T) {
 	onReal(t, func(t *testing.T, b backend) {
 		require.NoError(t, b.client.ConfigSet(t.Context(), "maxmemory", "1").Err())
@@ -274,6 +277,7 @@ func TestOutOfMemory(t *testing.T) {
 			var fromServer goredis.Error
 			require.ErrorAs(t, err, &fromServer)
 			require.ErrorContains(t, err, "OOM", a.Name())
+			require.ErrorIs(t, err, store.ErrFull, a.Name())
 		}
 	})
 }

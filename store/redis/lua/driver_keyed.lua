@@ -10,7 +10,8 @@ while keys do
       local ran, allowed, remaining, retry, reset = pcall(step, KEYS[i], now, own, cost, p, px)
       if not ran then
         local text = type(allowed) == 'table' and allowed.err or allowed
-        if not string.find(text, 'WRONGTYPE', 1, true) then error(allowed, 0) end
+        -- As it is: error would put ERR before it.
+        if not string.find(text, 'WRONGTYPE', 1, true) then return {err = text} end
         mark(WRONG_TYPE)
       elseif allowed == nil then
         mark(CORRUPT)
