@@ -70,8 +70,8 @@ func packedRoom(tail int) int {
 	return (tail + g - 1) / g * g
 }
 
-// parse reads a state. It reports false where the state is not one of its own.
-func (p *packed) parse(state []byte, block int64) bool {
+// parse reads a state of times up to the tick most. It reports false where the state is not one of its own.
+func (p *packed) parse(state []byte, block, most int64) bool {
 	*p = packed{block: block, state: state}
 	if len(state) == 0 {
 		return true
@@ -85,7 +85,7 @@ func (p *packed) parse(state []byte, block int64) bool {
 	}
 	return ok && p.last >= p.origin && p.pend >= p.last && p.openAt >= p.pend*min(p.open, 1) &&
 		p.open < p.block && (p.run > 0 || p.closed == 0) && p.block <= weir.MaxCount && p.run <= weir.MaxCount && p.closed <= weir.MaxCount &&
-		p.origin <= maxTime && p.openAt <= maxTime && p.pend <= maxTime
+		p.origin <= most && p.openAt <= most && p.pend <= most && p.before <= maxTime
 }
 
 func (p *packed) openSmall() bool {
@@ -167,8 +167,10 @@ func (p *packed) clear() {
 	p.origin, p.last = p.pend, p.pend
 }
 
-// expire drops what is at tick floor or before. It changes no bytes.
-func (p *packed) expire(floor int64) {
+// expire drops what is at tick floor or before. It changes no bytes. It reports false where the stream
+// ends before it has as many blocks and ticks as the header says: else what is logged behind it would
+// look long gone, and the log would count nothing.
+func (p *packed) expire(floor int64) bool {
 	if p.open > 0 && p.openAt <= floor {
 		p.open, p.openAt = 0, 0
 	}
@@ -177,11 +179,11 @@ func (p *packed) expire(floor int64) {
 		p.clear()
 	}
 	if p.closed == 0 {
-		return
+		return true
 	}
 	if p.last <= floor {
 		p.clear()
-		return
+		return true
 	}
 	for {
 		m := p.markFrom(p.head)
@@ -198,7 +200,7 @@ func (p *packed) expire(floor int64) {
 	for {
 		next, by, blocks := p.read(p.head)
 		if next < 0 || p.origin+by > floor {
-			return
+			return next >= 0
 		}
 		p.head, p.origin = next, p.origin+by
 		p.closed -= blocks
@@ -235,7 +237,7 @@ func (p *packed) leaves(n int64) int64 {
 		}
 		at, tick, seen = next, tick+by, seen+blocks
 	}
-	return tick
+	return min(tick, p.last)
 }
 
 // border tells whether a mark starts, or is to start, at i.
@@ -351,8 +353,9 @@ func (p *packed) close(tick, blocks int64) {
 	p.pend, p.run = tick, blocks
 }
 
-// giveBack takes the newest n requests out, at most all there are.
-func (p *packed) giveBack(n int64) {
+// giveBack takes the newest n requests out, at most all there are. It reports false where the stream has
+// not the blocks or the time that the header says.
+func (p *packed) giveBack(n int64) bool {
 	taken := min(n, p.open)
 	p.open, n = p.open-taken, n-taken
 	if p.open == 0 {
@@ -365,14 +368,15 @@ func (p *packed) giveBack(n int64) {
 			p.run--
 			p.open, p.openAt, n = p.block-n, p.pend, 0
 		}
-		if p.run == 0 {
-			p.popLast()
+		if p.run == 0 && !p.popLast() {
+			return false
 		}
 	}
+	return true
 }
 
 // popLast moves the stream's newest entry into the header.
-func (p *packed) popLast() {
+func (p *packed) popLast() bool {
 	i, tick := p.head, p.origin
 	for m := p.markFrom(i); m >= 0; m = p.markFrom(i) {
 		tick, _ = p.mark(m)
@@ -387,13 +391,19 @@ func (p *packed) popLast() {
 		start, before, blocks = p.entryFrom(i), tick, m
 		i, tick = next, tick+by
 	}
+	if start >= 0 && (tick != p.last || before < p.origin) {
+		return false
+	}
 	if start < 0 || blocks >= p.closed {
-		p.run, p.pend = min(max(blocks, 0), p.closed), tick
+		if blocks != p.closed {
+			return false
+		}
+		p.run, p.pend = blocks, tick
 		if p.run == 0 {
 			p.pend = 0
 		}
 		p.clear()
-		return
+		return true
 	}
 	if p.border(start - packedMark) {
 		start -= packedMark
@@ -401,4 +411,5 @@ func (p *packed) popLast() {
 	p.run, p.pend = blocks, tick
 	p.closed, p.last, p.tail = p.closed-blocks, before, start
 	p.cut = true
+	return true
 }

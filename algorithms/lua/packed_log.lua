@@ -85,8 +85,10 @@ return function(key, now, own, cost, p, px)
     else
       return nil
     end
+    local most = (MAX_TIME - MAX_TIME % tick) / tick
     if last < origin or pend < last or open > 0 and open_at < pend or open >= block
-      or run == 0 and closed > 0 or block > 1000000000 or run > 1000000000 or closed > 1000000000 or origin > MAX_TIME or open_at > MAX_TIME or pend > MAX_TIME then
+      or run == 0 and closed > 0 or block > 1000000000 or run > 1000000000 or closed > 1000000000 or origin > most or open_at > most or pend > most
+      or before > MAX_TIME then
       return nil
     end
   end
@@ -179,7 +181,8 @@ return function(key, now, own, cost, p, px)
     end
     while true do
       local next, by, blocks = read(head)
-      if not next or origin + by > oldest then break end
+      if not next then return nil end -- the stream ends before the header says
+      if origin + by > oldest then break end
       head, origin = next, origin + by
       closed, before = closed - blocks, before + blocks
     end
@@ -224,7 +227,7 @@ return function(key, now, own, cost, p, px)
         end
         i, t, seen = next, t + by, seen + blocks
       end
-      leaves = t
+      leaves = min(t, last)
     end
     retry = leaves * tick + window - now
   elseif cost > 0 then
@@ -276,15 +279,18 @@ return function(key, now, own, cost, p, px)
         start, prior, blocks = entry_from(i), t, n
         i, t = next, t + by
       end
+      if start and (t ~= last or prior < origin) then return false end
       if not start or blocks >= closed then
-        run, pend = min(blocks, closed), t
+        if blocks ~= closed then return false end
+        run, pend = blocks, t
         if run == 0 then pend = 0 end
         clear()
-        return
+        return true
       end
       if border(start - MARK) then start = start - MARK end
       run, pend = blocks, t
       closed, last, tail, cut = closed - blocks, prior, start, true
+      return true
     end
     local n = back
     local taken = min(n, open)
@@ -296,7 +302,7 @@ return function(key, now, own, cost, p, px)
       if run > 0 and n > 0 then
         run, open, open_at, n = run - 1, block - n, pend, 0
       end
-      if run == 0 then pop_last() end
+      if run == 0 and not pop_last() then return nil end -- the stream is not what the header says
     end
   end
   newest = open > 0 and open_at or pend
