@@ -44,6 +44,15 @@ type packed struct {
 	entryLen     int                   // so many bytes
 	lastBefore   int64                 // last and closed without it
 	closedBefore int64
+
+	ends []packedEntry // those behind the newest mark, while requests are given back
+}
+
+// packedEntry is an entry of the stream: where it starts, the tick before it and its own, and its blocks.
+type packedEntry struct {
+	start        int
+	before, tick int64
+	blocks       int64
 }
 
 const (
@@ -375,22 +384,33 @@ func (p *packed) giveBack(n int64) bool {
 	return true
 }
 
-// popLast moves the stream's newest entry into the header.
-func (p *packed) popLast() bool {
+// readLast reads the entries behind the newest mark: once for all that are given back from there.
+func (p *packed) readLast() {
 	i, tick := p.head, p.origin
 	for m := p.markFrom(i); m >= 0; m = p.markFrom(i) {
 		tick, _ = p.mark(m)
 		i = m + packedMark
 	}
-	start, before, blocks := -1, tick, int64(0)
 	for {
-		next, by, m := p.read(i)
+		next, by, blocks := p.read(i)
 		if next < 0 {
-			break
+			return
 		}
-		start, before, blocks = p.entryFrom(i), tick, m
+		p.ends = append(p.ends, packedEntry{p.entryFrom(i), tick, tick + by, blocks})
 		i, tick = next, tick+by
 	}
+}
+
+// popLast moves the stream's newest entry into the header.
+func (p *packed) popLast() bool {
+	if len(p.ends) == 0 {
+		p.readLast()
+	}
+	last := packedEntry{start: -1}
+	if n := len(p.ends); n > 0 {
+		last, p.ends = p.ends[n-1], p.ends[:n-1]
+	}
+	start, before, tick, blocks := last.start, last.before, last.tick, last.blocks
 	if start >= 0 && (tick != p.last || before < p.origin) {
 		return false
 	}
@@ -399,9 +419,6 @@ func (p *packed) popLast() bool {
 			return false
 		}
 		p.run, p.pend = blocks, tick
-		if p.run == 0 {
-			p.pend = 0
-		}
 		p.clear()
 		return true
 	}

@@ -63,10 +63,10 @@ func (w *twins) compare(t testing.TB, a weir.Algorithm, l weir.Limit, state []by
 	require.NoError(t, err)
 	got, err := runner.Run(ctx, "k", args)
 	if want.Corrupt || want.Reply.Check() != nil {
-		require.Error(t, err, "%s at %s on %q, %+v: Lua says %+v, Go %+v", a, l, state, args, got, want)
+		require.Error(t, err, "%s at %s on %.80q, %+v: Lua says %+v, Go corrupt %t, %+v", a, l, state, args, got, want.Corrupt, want.Reply)
 	} else {
-		require.NoError(t, err, "%s at %s on %q, %+v: Go says %+v", a, l, state, args, want)
-		require.Equal(t, want.Reply, got, "%s at %s on %q, %+v", a, l, state, args)
+		require.NoError(t, err, "%s at %s on %.80q, %+v: Go says %+v", a, l, state, args, want.Reply)
+		require.Equal(t, want.Reply, got, "%s at %s on %.80q, %+v", a, l, state, args)
 	}
 	if want.Reply.Check() != nil {
 		return // what was written with a reply that no step can give does not matter
@@ -139,7 +139,27 @@ func garble(random *rand.Rand, state []byte) []byte {
 	return state
 }
 
-// FuzzTwins is the same on any bytes, on a real server.
+// A refund that reaches far back reads the end of a long stream again and again.
+func TestLuaGivesBackFarAsGo(t *testing.T) {
+	a, l := algorithms.PackedLog(nil), weir.Limit{Count: 5000, Window: time.Hour}
+	step, params := algorithms.StepOf(a, l)
+	var state []byte
+	now := int64(epoch)
+	for i := range int64(1500) {
+		now += 300_000
+		res := step.Func(state, store.Args{Now: now, Cost: 1 + i%2, Params: params})
+		require.NotNil(t, res.State)
+		state = res.State
+	}
+	mini := miniredis.RunT(t)
+	for _, w := range []*twins{newTwins(t, mini.Addr(), mini), newTwins(t, servertest.Redis(t).Addr, nil)} {
+		for _, back := range []int64{1, 10, 100, 400, 700, 1500, 2249, 2250} {
+			w.compare(t, a, l, state, store.Args{Now: now, Cost: -back})
+		}
+	}
+}
+
+// FuzzTwins compares the twins on any bytes, on a real server.
 func FuzzTwins(f *testing.F) {
 	w := newTwins(f, servertest.Redis(f).Addr, nil)
 	all := oneValue()

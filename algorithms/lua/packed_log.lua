@@ -30,7 +30,8 @@ return function(key, now, own, cost, p, px)
   -- The bytes of the stream at hand: bytes holds those from offset from.
   local bytes, from, skip = value, 0, 0
   local function byte_at(i)
-    local b = byte(bytes, i - from + skip + 1)
+    local at = i - from + skip + 1
+    local b = at > 0 and byte(bytes, at) -- below zero Lua counts from the end
     if not b then
       bytes, from, skip = redis.call('GETRANGE', key, HEADER + i, HEADER + i + 255), i, 0
       b = byte(bytes, 1)
@@ -265,25 +266,34 @@ return function(key, now, own, cost, p, px)
   end
   if back > 0 then
     live = live - back
-    local function pop_last()
+    -- The entries behind the newest mark, read once: where each starts, the tick before it, its own, its blocks.
+    local entries, left = {}, 0
+    local function read_last()
       local i, t = head, origin
       local m = mark_from(i)
       while m do
         t, i = (mark(m)), m + MARK
         m = mark_from(i)
       end
-      local start, prior, blocks = nil, t, 0
       while true do
-        local next, by, n = read(i)
-        if not next then break end
-        start, prior, blocks = entry_from(i), t, n
+        local next, by, blocks = read(i)
+        if not next then return end
+        left = left + 1
+        entries[left] = {entry_from(i), t, t + by, blocks}
         i, t = next, t + by
+      end
+    end
+    local function pop_last()
+      if left == 0 then read_last() end
+      local start, prior, t, blocks = nil, 0, 0, 0
+      if left > 0 then
+        start, prior, t, blocks = unpack(entries[left])
+        left = left - 1
       end
       if start and (t ~= last or prior < origin) then return false end
       if not start or blocks >= closed then
         if blocks ~= closed then return false end
         run, pend = blocks, t
-        if run == 0 then pend = 0 end
         clear()
         return true
       end
