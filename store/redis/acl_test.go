@@ -95,7 +95,11 @@ func everything(t *testing.T, st *redis.Store) {
 		long := weir.Limit{Count: 5000, Window: time.Hour}
 		brought, err := weir.New(a, long, st, &weir.Options{Clock: func() time.Time { return now }})
 		require.NoError(t, err)
-		for i := range 1500 { // the first has expired when the others come
+		many := 50
+		if a.Name() == "packed-log" {
+			many = 1500 // its value takes another form
+		}
+		for i := range many { // the first has expired when the others come
 			_, err := brought.Take(t.Context(), "long", int64(1+i%2))
 			require.NoError(t, err, a)
 			if i == 0 {
@@ -107,7 +111,7 @@ func everything(t *testing.T, st *redis.Store) {
 		require.NoError(t, err)
 		_, err = own.Take(t.Context(), "long", 1)
 		require.NoError(t, err, a)
-		_, err = own.Refund(t.Context(), "long", 700)
+		_, err = own.Refund(t.Context(), "long", 30)
 		require.NoError(t, err, a)
 	}
 }

@@ -46,7 +46,9 @@ func TestRL003TheKeyIsThereAtTheEndOfTheWindow(t *testing.T) {
 		b, now := onMini(t), start.Truncate(time.Minute)
 		b.mini.SetTime(now)
 		l := limiterOn(t, b, a, "2/60s", nil)
-		require.True(t, allowed(t, l, "k") && allowed(t, l, "k"))
+		for range 2 {
+			require.True(t, allowed(t, l, "k"))
+		}
 		b.mini.FastForward(60*time.Second + 80*time.Millisecond)
 		b.mini.SetTime(now.Add(59_980 * time.Millisecond))
 		require.False(t, allowed(t, l, "k"), a)
@@ -60,7 +62,9 @@ func TestRL013StateWithoutTTLHeals(t *testing.T) {
 		b, now := onMini(t), start.Truncate(time.Second)
 		b.mini.SetTime(now)
 		l := limiterOn(t, b, a, "2/1s", nil)
-		require.True(t, allowed(t, l, "k") && allowed(t, l, "k"))
+		for range 2 {
+			require.True(t, allowed(t, l, "k"))
+		}
 		require.True(t, b.client.Persist(t.Context(), l.Keys("k")[0]).Val())
 		require.False(t, allowed(t, l, "k"), a)
 		b.pass(&now, 2*time.Second) // the weighted and the bucketed ones forget a little later
