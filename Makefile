@@ -1,5 +1,6 @@
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
 # What docs/results holds: every algorithm, and packed-log from exact to a few bytes; and the caged fixed window.
 COMPARE := go run ./cmd/weir compare --growth --limit 100/1m \
@@ -9,7 +10,7 @@ COMPARE := go run ./cmd/weir compare --growth --limit 100/1m \
 CAGE := go run ./cmd/weir compare --limit 100/1m+5/1s --algorithm fixed-window
 
 .DEFAULT_GOAL := help
-.PHONY: help deps lint test soak live bench peers results docs verify-results build clean
+.PHONY: help deps lint test soak fuzz live bench peers results docs verify-results build clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,18 +18,22 @@ help: ## list the targets
 deps: ## install redis-server, memcached and chromium if they are missing
 	@scripts/deps
 
-lint: ## vet, format, staticcheck and tidy checks, in every module
+lint: ## vet, format, staticcheck and tidy checks in every module; known vulnerabilities in this one
 	scripts/silent gofmt -l .
 	scripts/silent go run $(GOFUMPT) -l .
 	scripts/modules go mod tidy -diff
 	scripts/modules go vet ./...
 	scripts/modules go run $(STATICCHECK) ./...
+	scripts/vulnerabilities go run $(GOVULNCHECK) ./...
 
 test: deps lint ## all checks and all tests, against real servers, with the race detector
 	WEIR_REQUIRE_SERVERS=1 scripts/modules go test -race -count=1 -timeout 15m ./...
 
-soak: ## a hundred million adversarial decisions in memory, a million on each server; WEIR_SOAK_DECISIONS scales it
-	WEIR_SOAK=1 WEIR_REQUIRE_SERVERS=1 go test -count=1 -timeout 2h -v -run '^TestSoak$$' ./bench/soak
+soak: ## a hundred million adversarial decisions in memory, a million on each server, WEIR_SOAK_DECISIONS scales it; ten million keys used once
+	WEIR_SOAK=1 WEIR_REQUIRE_SERVERS=1 go test -count=1 -timeout 2h -v -run '^TestSoak(Flood)?$$' ./bench/soak
+
+fuzz: ## every fuzz target for ten minutes; WEIR_FUZZ_TIME says how long instead, WEIR_FUZZ which
+	scripts/fuzz
 
 live: ## weir hammer --url against services in real time, nginx among them; for a machine that does nothing else
 	go test -count=1 -tags live ./bench/hammer/ask

@@ -50,3 +50,32 @@ func TestASpuriousDenialIsNotKeptForLong(t *testing.T) {
 	now = now.Add(time.Second)
 	require.NoError(t, weir.Admit(t.Context(), l, "k", 1))
 }
+
+// RL-008: the last unit of a hot window is given out, with a cache of denials in the way or without,
+// also right after a larger cost was denied and is remembered.
+func TestRL008TheLastUnitIsGivenOut(t *testing.T) {
+	for _, cached := range []bool{false, true} {
+		for _, denyFirst := range []bool{false, true} {
+			var l weir.Limiter = limited(t, 10)
+			if cached {
+				var err error
+				l, err = weir.CacheDenials(limited(t, 10), nil)
+				require.NoError(t, err)
+			}
+			take := func(n int64) weir.Decision {
+				d, err := l.Take(t.Context(), "k", n)
+				require.NoError(t, err)
+				return d
+			}
+			require.EqualValues(t, 1, take(9).Remaining)
+			if denyFirst {
+				require.False(t, take(2).Allowed)
+			}
+			tenth := take(1)
+			require.True(t, tenth.Allowed)
+			require.Zero(t, tenth.Remaining)
+			require.False(t, take(1).Allowed)
+			require.False(t, take(1).Allowed)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -18,9 +19,9 @@ import (
 	"github.com/weirlimits/weir/store/memcache/memcachetest"
 )
 
-// One hot key and 256 callers in one process: compare-and-swap admits exactly the limit,
-// and nobody gives up. Time stands still, so that nothing refills.
-func TestManyCallersOfOneKey(t *testing.T) {
+// RL-031, RL-032: one hot key and 256 callers in one process: compare-and-swap admits exactly the
+// limit, and nobody gives up. Time stands still, so that nothing refills.
+func TestRL031RL032ManyCallersOfOneKey(t *testing.T) {
 	const callers, each, limit = 256, 6, 1000
 	for name, start := range map[string]func(*testing.T) string{
 		"memcachetest": func(t *testing.T) string {
@@ -75,4 +76,58 @@ func TestManyCallersOfOneKey(t *testing.T) {
 			}
 		})
 	}
+}
+
+// RL-030, RL-031: callers that meet on a key that nobody has used yet: exactly the limit gets
+// through, with every algorithm that memcached or its counter alone can run.
+func TestRL030RL031ManyCallersOfANewKey(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, st store.Store) {
+		if st.Traits().Capabilities.Has(store.CapScript) {
+			return // one script decides there
+		}
+		for _, a := range algorithms.Runnable(st) {
+			l := newLimiter(t, a, "50/1h", st, &weir.Options{
+				Clock: func() time.Time { return time.UnixMicro(epoch) }, Prefix: storetest.Prefix(t),
+			})
+			var admitted atomic.Int64
+			var group sync.WaitGroup
+			for range 200 {
+				group.Go(func() {
+					if d, err := l.Take(context.Background(), "new", 1); err != nil {
+						t.Errorf("%s: %v", a, err)
+					} else if d.Allowed {
+						admitted.Add(1)
+					}
+				})
+			}
+			group.Wait()
+			require.EqualValues(t, 50, admitted.Load(), a)
+		}
+	})
+}
+
+// RL-032: who always loses the swap is told so in the end, and is not let through.
+func TestRL032WhoAlwaysLosesIsNotAdmitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, algorithms.GCRA(nil), "1000/1s", losing{}, nil)
+		d, err := l.Take(context.Background(), "k", 1)
+		require.ErrorIs(t, err, store.ErrContended)
+		require.False(t, d.Allowed)
+	})
+}
+
+// losing is a store on which somebody else's swap always comes first.
+type losing struct{}
+
+func (losing) Traits() store.Traits {
+	return store.Traits{Name: "losing", Capabilities: store.CapSwap, MaxTTL: 1 << 62, MaxKey: 250, MaxValue: 1 << 20}
+}
+func (losing) Close() error                            { return nil }
+func (losing) Delete(context.Context, ...string) error { return nil }
+func (losing) Load(context.Context, string) ([]byte, store.Version, error) {
+	return nil, "", nil
+}
+
+func (losing) Swap(context.Context, string, store.Version, []byte, time.Duration) (bool, error) {
+	return false, nil
 }

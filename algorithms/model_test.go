@@ -2,8 +2,6 @@ package algorithms_test
 
 import (
 	"context"
-	"errors"
-	"math"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -171,28 +169,4 @@ func TestAlgorithmsMatchTheirDefinitions(t *testing.T) {
 			require.GreaterOrEqual(t, limiter.Capacity(), d.Remaining)
 		}
 	})
-}
-
-func TestCostsThatAreNoCosts(t *testing.T) { // RL-081
-	for _, a := range algorithms.All() {
-		st := memory.New(nil)
-		limiter, err := weir.New(a, weir.Limit{Count: 5, Window: time.Minute}, st, nil)
-		require.NoError(t, err)
-		for _, n := range []int64{-1, math.MinInt64} {
-			_, err := limiter.Take(context.Background(), "k", n)
-			var field *weir.FieldError
-			require.ErrorAs(t, err, &field)
-			require.Equal(t, "cost", field.Field)
-		}
-		d, err := limiter.Take(context.Background(), "k", math.MaxInt64)
-		require.NoError(t, err)
-		require.Equal(t, weir.Decision{Limit: 5, Remaining: 5, RetryAfter: weir.Never}, d, a.Name())
-		require.Zero(t, st.Keys(), a.Name())
-		require.NoError(t, st.Close())
-	}
-}
-
-func TestUnsupportedNamesWhatIsMissing(t *testing.T) {
-	var unsupported *weir.UnsupportedError
-	require.False(t, errors.As(error(nil), &unsupported))
 }

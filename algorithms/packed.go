@@ -44,6 +44,15 @@ type packed struct {
 	entryLen     int                   // so many bytes
 	lastBefore   int64                 // last and closed without it
 	closedBefore int64
+
+	ends []packedEntry // those behind the newest mark, while requests are given back
+}
+
+// packedEntry is an entry of the stream: where it starts, the tick before it and its own, and its blocks.
+type packedEntry struct {
+	start        int
+	before, tick int64
+	blocks       int64
 }
 
 const (
@@ -70,8 +79,8 @@ func packedRoom(tail int) int {
 	return (tail + g - 1) / g * g
 }
 
-// parse reads a state. It reports false where the state is not one of its own.
-func (p *packed) parse(state []byte, block int64) bool {
+// parse reads a state of times up to the tick most. It reports false where the state is not one of its own.
+func (p *packed) parse(state []byte, block, most int64) bool {
 	*p = packed{block: block, state: state}
 	if len(state) == 0 {
 		return true
@@ -85,7 +94,7 @@ func (p *packed) parse(state []byte, block int64) bool {
 	}
 	return ok && p.last >= p.origin && p.pend >= p.last && p.openAt >= p.pend*min(p.open, 1) &&
 		p.open < p.block && (p.run > 0 || p.closed == 0) && p.block <= weir.MaxCount && p.run <= weir.MaxCount && p.closed <= weir.MaxCount &&
-		p.origin <= maxTime && p.openAt <= maxTime && p.pend <= maxTime
+		p.origin <= most && p.openAt <= most && p.pend <= most && p.before <= maxTime
 }
 
 func (p *packed) openSmall() bool {
@@ -167,8 +176,10 @@ func (p *packed) clear() {
 	p.origin, p.last = p.pend, p.pend
 }
 
-// expire drops what is at tick floor or before. It changes no bytes.
-func (p *packed) expire(floor int64) {
+// expire drops what is at tick floor or before. It changes no bytes. It reports false where the stream
+// ends before it has as many blocks and ticks as the header says: else what is logged behind it would
+// look long gone, and the log would count nothing.
+func (p *packed) expire(floor int64) bool {
 	if p.open > 0 && p.openAt <= floor {
 		p.open, p.openAt = 0, 0
 	}
@@ -177,11 +188,11 @@ func (p *packed) expire(floor int64) {
 		p.clear()
 	}
 	if p.closed == 0 {
-		return
+		return true
 	}
 	if p.last <= floor {
 		p.clear()
-		return
+		return true
 	}
 	for {
 		m := p.markFrom(p.head)
@@ -198,7 +209,7 @@ func (p *packed) expire(floor int64) {
 	for {
 		next, by, blocks := p.read(p.head)
 		if next < 0 || p.origin+by > floor {
-			return
+			return next >= 0
 		}
 		p.head, p.origin = next, p.origin+by
 		p.closed -= blocks
@@ -235,7 +246,7 @@ func (p *packed) leaves(n int64) int64 {
 		}
 		at, tick, seen = next, tick+by, seen+blocks
 	}
-	return tick
+	return min(tick, p.last)
 }
 
 // border tells whether a mark starts, or is to start, at i.
@@ -349,56 +360,4 @@ func (p *packed) close(tick, blocks int64) {
 		p.closed, p.last = p.closed+p.run, p.pend
 	}
 	p.pend, p.run = tick, blocks
-}
-
-// giveBack takes the newest n requests out, at most all there are.
-func (p *packed) giveBack(n int64) {
-	taken := min(n, p.open)
-	p.open, n = p.open-taken, n-taken
-	if p.open == 0 {
-		p.openAt = 0
-	}
-	for n > 0 && p.run > 0 {
-		blocks := min(n/p.block, p.run)
-		p.run, n = p.run-blocks, n-blocks*p.block
-		if p.run > 0 && n > 0 { // a part of a block: the rest of it is open again
-			p.run--
-			p.open, p.openAt, n = p.block-n, p.pend, 0
-		}
-		if p.run == 0 {
-			p.popLast()
-		}
-	}
-}
-
-// popLast moves the stream's newest entry into the header.
-func (p *packed) popLast() {
-	i, tick := p.head, p.origin
-	for m := p.markFrom(i); m >= 0; m = p.markFrom(i) {
-		tick, _ = p.mark(m)
-		i = m + packedMark
-	}
-	start, before, blocks := -1, tick, int64(0)
-	for {
-		next, by, m := p.read(i)
-		if next < 0 {
-			break
-		}
-		start, before, blocks = p.entryFrom(i), tick, m
-		i, tick = next, tick+by
-	}
-	if start < 0 || blocks >= p.closed {
-		p.run, p.pend = min(max(blocks, 0), p.closed), tick
-		if p.run == 0 {
-			p.pend = 0
-		}
-		p.clear()
-		return
-	}
-	if p.border(start - packedMark) {
-		start -= packedMark
-	}
-	p.run, p.pend = blocks, tick
-	p.closed, p.last, p.tail = p.closed-blocks, before, start
-	p.cut = true
 }

@@ -201,7 +201,7 @@ func packedMost(limit, window, tick, block int64) int {
 func packedLogFunc(state []byte, a store.Args) store.Result {
 	limit, window, tick, block := a.Params[0], a.Params[1], a.Params[2], a.Params[3]
 	var log packed
-	if !log.parse(state, block) {
+	if !log.parse(state, block, maxTime/tick) {
 		return corrupt
 	}
 	at := ceilDiv(a.Now, tick)
@@ -217,7 +217,9 @@ func packedLogFunc(state []byte, a store.Args) store.Result {
 			at, now = max(at, newest), max(now, earliest)
 		}
 	}
-	log.expire(floorDiv(now-window, tick))
+	if !log.expire(floorDiv(now-window, tick)) {
+		return corrupt
+	}
 	if log.block != block {
 		log.regroup(block)
 		moved = true
@@ -237,7 +239,9 @@ func packedLogFunc(state []byte, a store.Args) store.Result {
 		live += a.Cost
 	}
 	if back > 0 {
-		log.giveBack(back)
+		if !log.giveBack(back) {
+			return corrupt
+		}
 		live = log.count()
 	}
 	res.Reply.Remaining = max(limit-live, 0)

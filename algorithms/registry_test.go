@@ -2,6 +2,7 @@ package algorithms_test
 
 import (
 	"context"
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -121,4 +122,15 @@ func TestRunnable(t *testing.T) {
 	require.Equal(t, []string{"fixed-window", "sliding-counter"}, names(storetest.MemcachedCounter(t)))
 	require.NotContains(t, names(storetest.Memcachetest(t)), "sliding-log")
 	require.Contains(t, names(storetest.Memcachetest(t)), "packed-log")
+}
+
+// What a store cannot run is refused with all that it lacks.
+func TestUnsupportedNamesWhatIsMissing(t *testing.T) {
+	_, err := weir.New(algorithms.SlidingLog(), weir.Limit{Count: 1, Window: time.Second}, losing{}, nil)
+	var unsupported *weir.UnsupportedError
+	require.ErrorAs(t, err, &unsupported)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	for _, part := range []string{"sliding-log", "losing", "sorted set", "script"} {
+		require.ErrorContains(t, err, part)
+	}
 }

@@ -104,6 +104,7 @@ func logFunc(state []byte, a store.Args) store.Result {
 	res := store.Result{Reply: store.Reply{Allowed: allowed, Remaining: max(limit-live, 0)}}
 	if !allowed {
 		leaves := r.at(expired + int(live+a.Cost-limit) - 1) // the last that must go
+		leaves = min(leaves, r.at(r.len()-1))                // also of times that somebody else left out of order
 		res.Reply.RetryAfter = leaves - shift + window - a.Now
 	}
 	if live > 0 {

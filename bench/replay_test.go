@@ -52,8 +52,8 @@ func TestNinetyNineAcrossTheBoundary(t *testing.T) {
 	}
 }
 
-// RL-001: five a minute, and ten come within 5.4 s around the minute.
-func TestTenLoginsAroundTheMinute(t *testing.T) {
+// RL-001: a replay shows it: five a minute, and ten come within 5.4 s around the minute.
+func TestRL001TenLoginsAroundTheMinute(t *testing.T) {
 	events := slices.Concat(
 		burst(noon.Add(-5*time.Second), time.Second, 5, "client"),
 		burst(noon, 100*time.Millisecond, 5, "client"),

@@ -30,7 +30,8 @@ return function(key, now, own, cost, p, px)
   -- The bytes of the stream at hand: bytes holds those from offset from.
   local bytes, from, skip = value, 0, 0
   local function byte_at(i)
-    local b = byte(bytes, i - from + skip + 1)
+    local at = i - from + skip + 1
+    local b = at > 0 and byte(bytes, at) -- below zero Lua counts from the end
     if not b then
       bytes, from, skip = redis.call('GETRANGE', key, HEADER + i, HEADER + i + 255), i, 0
       b = byte(bytes, 1)
@@ -85,8 +86,10 @@ return function(key, now, own, cost, p, px)
     else
       return nil
     end
+    local most = (MAX_TIME - MAX_TIME % tick) / tick
     if last < origin or pend < last or open > 0 and open_at < pend or open >= block
-      or run == 0 and closed > 0 or block > 1000000000 or run > 1000000000 or closed > 1000000000 or origin > MAX_TIME or open_at > MAX_TIME or pend > MAX_TIME then
+      or run == 0 and closed > 0 or block > 1000000000 or run > 1000000000 or closed > 1000000000 or origin > most or open_at > most or pend > most
+      or before > MAX_TIME then
       return nil
     end
   end
@@ -179,7 +182,8 @@ return function(key, now, own, cost, p, px)
     end
     while true do
       local next, by, blocks = read(head)
-      if not next or origin + by > oldest then break end
+      if not next then return nil end -- the stream ends before the header says
+      if origin + by > oldest then break end
       head, origin = next, origin + by
       closed, before = closed - blocks, before + blocks
     end
@@ -224,7 +228,7 @@ return function(key, now, own, cost, p, px)
         end
         i, t, seen = next, t + by, seen + blocks
       end
-      leaves = t
+      leaves = min(t, last)
     end
     retry = leaves * tick + window - now
   elseif cost > 0 then
@@ -262,29 +266,41 @@ return function(key, now, own, cost, p, px)
   end
   if back > 0 then
     live = live - back
-    local function pop_last()
+    -- The entries behind the newest mark, read once: where each starts, the tick before it, its own, its blocks.
+    local entries, left = {}, 0
+    local function read_last()
       local i, t = head, origin
       local m = mark_from(i)
       while m do
         t, i = (mark(m)), m + MARK
         m = mark_from(i)
       end
-      local start, prior, blocks = nil, t, 0
       while true do
-        local next, by, n = read(i)
-        if not next then break end
-        start, prior, blocks = entry_from(i), t, n
+        local next, by, blocks = read(i)
+        if not next then return end
+        left = left + 1
+        entries[left] = {entry_from(i), t, t + by, blocks}
         i, t = next, t + by
       end
+    end
+    local function pop_last()
+      if left == 0 then read_last() end
+      local start, prior, t, blocks = nil, 0, 0, 0
+      if left > 0 then
+        start, prior, t, blocks = unpack(entries[left])
+        left = left - 1
+      end
+      if start and (t ~= last or prior < origin) then return false end
       if not start or blocks >= closed then
-        run, pend = min(blocks, closed), t
-        if run == 0 then pend = 0 end
+        if blocks ~= closed then return false end
+        run, pend = blocks, t
         clear()
-        return
+        return true
       end
       if border(start - MARK) then start = start - MARK end
       run, pend = blocks, t
       closed, last, tail, cut = closed - blocks, prior, start, true
+      return true
     end
     local n = back
     local taken = min(n, open)
@@ -296,7 +312,7 @@ return function(key, now, own, cost, p, px)
       if run > 0 and n > 0 then
         run, open, open_at, n = run - 1, block - n, pend, 0
       end
-      if run == 0 then pop_last() end
+      if run == 0 and not pop_last() then return nil end -- the stream is not what the header says
     end
   end
   newest = open > 0 and open_at or pend

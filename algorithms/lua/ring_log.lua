@@ -61,7 +61,7 @@ return function(key, now, own, cost, p, px)
   if not allowed then
     local leaves = time(limit - cost)
     if not leaves then return nil end
-    retry = leaves - shift + window - now
+    retry = math.min(leaves, newest) - shift + window - now -- also of times that somebody else left out of order
   end
   if live > 0 then reset = newest - shift + window - now end
   return allowed and 1 or 0, math.max(limit - live, 0), retry, reset

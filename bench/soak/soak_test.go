@@ -3,7 +3,8 @@
 //
 // A plain go test makes a short run of it. WEIR_SOAK=1 makes the long one, a hundred million
 // decisions in this process and one million on each server; WEIR_SOAK_DECISIONS says how many in this
-// process instead, and each server then gets a hundredth of that. WEIR_SOAK_SEED repeats a run.
+// process instead, and each server then gets a hundredth of that. WEIR_SOAK_SEED repeats a run. A flood of
+// ten million keys that are used once goes with it.
 package soak_test
 
 import (
@@ -126,7 +127,8 @@ func report(name string, done *atomic.Int64, of int64, stop chan struct{}) {
 	for {
 		select {
 		case <-tick.C:
-			fmt.Fprintf(os.Stderr, "soak: %s: %d of %d decisions\n", name, done.Load(), of)
+			n := done.Load()
+			fmt.Fprintf(os.Stderr, "soak: %s: %d of %d, %d %%\n", name, n, of, 100*n/max(of, 1))
 		case <-stop:
 			return
 		}

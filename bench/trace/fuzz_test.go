@@ -2,6 +2,7 @@ package trace_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"strings"
 	"testing"
 
@@ -59,4 +60,33 @@ func FuzzNDJSON(f *testing.F) {
 		`{"time":1.5,"key":"a","cost":2}`,
 		`{"time":"2023-11-14T22:13:20Z","key":17,"user":"\u00e9","method":"POST","path":"/a?b"}`,
 	)
+}
+
+// FuzzGzip cuts and spoils a gzipped log, and reads bytes that only begin like one: what was whole counts, or
+// the error is one line.
+func FuzzGzip(f *testing.F) {
+	line := "h - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.0\" 200 1\n"
+	f.Add([]byte(strings.Repeat(line, 50)), uint16(60), uint16(30), byte(1))
+	f.Add([]byte("1,a\n2,b\n"), uint16(9999), uint16(0), byte(0))
+	f.Add([]byte("\x08\x00\x00\x00\x00\x00\x00\xff"), uint16(9999), uint16(2), byte(3))
+	f.Fuzz(func(t *testing.T, data []byte, cut, at uint16, flip byte) {
+		var zipped bytes.Buffer
+		w := gzip.NewWriter(&zipped)
+		_, err := w.Write(data)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		spoiled := zipped.Bytes()[:min(int(cut), zipped.Len())]
+		if int(at) < len(spoiled) {
+			spoiled[at] ^= flip
+		}
+		for _, input := range [][]byte{spoiled, append([]byte("\x1f\x8b"), data...)} {
+			tr, err := trace.Read(bytes.NewReader(input), "fuzz", nil)
+			if err != nil {
+				require.True(t, strings.HasPrefix(err.Error(), "trace: "), err)
+				require.NotContains(t, err.Error(), "\n")
+				continue
+			}
+			requireSound(t, tr)
+		}
+	})
 }

@@ -88,7 +88,7 @@ func parse(raw string) (target, error) {
 	if err := t.readHosts(hosts, sc); err != nil {
 		return t, err
 	}
-	t.path = strings.TrimSuffix(path, "/")
+	t.path = strings.TrimRight(path, "/")
 	return t, sc.read(&t)
 }
 

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"net"
 	"net/url"
 	"strings"
 	"testing"
@@ -132,5 +133,39 @@ func FuzzParseHoldsNoCredential(f *testing.F) {
 		require.Equal(t, got.password, again.password)
 		_, err = url.PathUnescape(strings.TrimSuffix(got.credentials, "@"))
 		require.NoError(t, err)
+	})
+}
+
+// FuzzParse: any text is a store's URL that reads the same with another address in it, or an error of one line.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		"memory:", "redis:private", "memcache+counter:private", "redis://h", "rediss://[::1]:7/3", "redis+sentinel://h1,h2/my%2Fm/2", "redis+cluster://h1,h2:7",
+		"memcache://h1,h2:7", "redis://u:p%40@h:7/3", "redis://h:0", "redis://[h]]/", "redis://h%00", "redis://h\n/0", "redis+sentinel://h/%zz", "redis://h/99999999999",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		got, err := parse(raw)
+		if err != nil {
+			require.True(t, strings.HasPrefix(err.Error(), "backend: store "), err)
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		require.Contains(t, []string{KindMemory, KindRedis, KindMemcache}, got.kind)
+		if got.kind == KindMemory || got.private {
+			require.Empty(t, got.addrs)
+			return
+		}
+		require.NotEmpty(t, got.addrs)
+		for _, addr := range got.addrs {
+			host, port, err := net.SplitHostPort(addr)
+			require.NoError(t, err)
+			require.NotEmpty(t, host)
+			require.NotEmpty(t, port)
+		}
+		again, err := parse(got.at("127.0.0.1:1"))
+		require.NoError(t, err)
+		again.addrs, again.name = got.addrs, got.name
+		require.Equal(t, got, again)
 	})
 }

@@ -62,7 +62,8 @@ func TestRL021RL023ATTLIsAFloorAndEndsSoonAfter(t *testing.T) {
 	}
 }
 
-func TestATTLIsKeptByLaterAdditions(t *testing.T) {
+// RL-016: additions do not keep a counter alive.
+func TestRL016ATTLIsKeptByLaterAdditions(t *testing.T) {
 	clock := memcachetest.NewClock(time.Now())
 	s := open(t, startFake(t, &memcachetest.Options{Now: clock.Now}).Addr(), patient)
 	add(t, s, "k", 9, 9)

@@ -82,15 +82,22 @@ func clientFor(t testing.TB, addr string) *gomemcache.Client {
 // talk sends one raw command and returns the first line of the reply.
 func talk(t testing.TB, addr, command string) string {
 	t.Helper()
+	line, _, _ := strings.Cut(talkAll(t, addr, command), "\r\n")
+	return line
+}
+
+// talkAll sends one raw command and returns the whole reply.
+func talkAll(t testing.TB, addr, command string) string {
+	t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
 	defer conn.Close()
 	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
-	_, err = io.WriteString(conn, command+"\r\n")
+	_, err = io.WriteString(conn, command+"\r\nquit\r\n")
 	require.NoError(t, err)
-	line, err := bufio.NewReader(conn).ReadString('\n')
+	reply, err := io.ReadAll(conn)
 	require.NoError(t, err)
-	return strings.TrimSpace(line)
+	return string(reply)
 }
 
 // listen serves each connection with serve until the test ends.

@@ -177,7 +177,7 @@ func TestEveryDecisionLeavesATTL(t *testing.T) {
 }
 
 // RL-102: clients that ask once and never return are reclaimed, and memory comes back.
-func TestOneOffClientsAreReclaimed(t *testing.T) {
+func TestRL102OneOffClientsAreReclaimed(t *testing.T) {
 	c := newClock()
 	s := open(t, &memory.Options{Clock: c.Now})
 	for _, a := range algorithms.All() {
@@ -205,7 +205,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-func TestSweepNeverDropsALiveKey(t *testing.T) { // RL-005
+// RL-005: nobody is freed because another's window ended.
+func TestRL005SweepNeverDropsALiveKey(t *testing.T) {
 	c := newClock()
 	s := open(t, &memory.Options{Clock: c.Now})
 	l := limiter(t, s, algorithms.FixedWindowFirstHit(), "5/180s")
@@ -255,7 +256,7 @@ func TestAFullStoreFreesTheIdleAndKeepsTheBlocked(t *testing.T) {
 	}
 }
 
-func TestConcurrentCallersGetExactlyTheLimit(t *testing.T) { // RL-007, among others
+func TestConcurrentCallersGetExactlyTheLimit(t *testing.T) {
 	for _, a := range algorithms.All() {
 		s := open(t, &memory.Options{MaxKeys: 10_000})
 		l := limiter(t, s, a, "1000/1h")
@@ -298,7 +299,8 @@ func TestTakeAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestClockSetBack(t *testing.T) { // RL-065
+// RL-065: after a step back the client gets its share again within a window, and no more than twice that.
+func TestRL065ClockSetBack(t *testing.T) {
 	for _, a := range algorithms.All() {
 		c := newClock()
 		s := open(t, &memory.Options{Clock: c.Now})
@@ -363,7 +365,7 @@ func TestOverlappingSpacesAreRefused(t *testing.T) {
 }
 
 // RL-103: no goroutine outlives its store, closed or forgotten.
-func TestNoGoroutineIsLeft(t *testing.T) {
+func TestRL103NoGoroutineIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 1000 {
 		require.NoError(t, memory.New(nil).Close())

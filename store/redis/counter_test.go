@@ -170,7 +170,7 @@ func TestRL016TTLIsNotRenewed(t *testing.T) {
 	}
 }
 
-// RL-017, RL-126: TTLs under a second and under a millisecond are neither 0 nor 1 s.
+// RL-017: TTLs under a second and under a millisecond are neither 0 nor 1 s.
 func TestRL017ShortTTL(t *testing.T) {
 	onEach(t, func(t *testing.T, b backend) {
 		for key, ttl := range map[string]time.Duration{"half": 500 * time.Millisecond, "hundred": 100 * time.Millisecond} {

@@ -188,7 +188,7 @@ func TestList(t *testing.T) {
 }
 
 // RL-051: neighbouring scores stay apart up to the largest.
-func TestSortedSet(t *testing.T) {
+func TestRL051SortedSet(t *testing.T) {
 	onEach(t, func(t *testing.T, b backend) {
 		ctx := t.Context()
 		const most = 1<<53 - 1

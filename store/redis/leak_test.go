@@ -1,0 +1,48 @@
+package redis_test
+
+import (
+	"context"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weirlimits/weir"
+	"github.com/weirlimits/weir/algorithms"
+	"github.com/weirlimits/weir/internal/server/servertest"
+	"github.com/weirlimits/weir/store"
+	"github.com/weirlimits/weir/store/redis"
+)
+
+// RL-103: a thousand stores, opened, used and closed twice, leave no goroutine here and no connection there.
+func TestRL103ClosedStoresLeaveNothing(t *testing.T) {
+	addr := servertest.Redis(t).Addr
+	client := goredis.NewClient(&goredis.Options{Addr: addr})
+	defer func() { require.NoError(t, client.Close()) }()
+	connected := func() int {
+		_, tail, _ := strings.Cut(client.Info(t.Context(), "clients").Val(), "connected_clients:")
+		n, err := strconv.Atoi(strings.Fields(tail)[0])
+		require.NoError(t, err)
+		return n
+	}
+	connections, goroutines := connected(), runtime.NumGoroutine()
+	for range 1000 {
+		st, err := redis.Open("redis://"+addr, nil)
+		require.NoError(t, err)
+		l, err := weir.New(algorithms.GCRA(nil), weir.Limit{Count: 5, Window: time.Hour}, st, nil)
+		require.NoError(t, err)
+		_, err = l.Take(context.Background(), "k", 1)
+		require.NoError(t, err)
+		require.NoError(t, st.Close())
+		require.NoError(t, st.Close())
+		_, err = l.Take(context.Background(), "k", 1)
+		require.ErrorIs(t, err, store.ErrClosed)
+	}
+	require.Eventually(t, func() bool { return connected() <= connections }, 10*time.Second, 10*time.Millisecond)
+	// One goroutine more is the one that asks here.
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+1 }, 10*time.Second, 10*time.Millisecond)
+}
