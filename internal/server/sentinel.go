@@ -119,9 +119,9 @@ func (s *Sentinel) watch(ctx context.Context) (*Server, error) {
 	err = withClient(w, func(c *goredis.Client) error {
 		for _, command := range [][]any{
 			// They tell one another of themselves ten times a second; each two seconds is the default.
-			{"sentinel", "debug", "publish-period", 100, "info-period", 100, "ping-period", 100},
+			{"sentinel", "debug", "publish-period", 100, "info-period", 100},
 			{"sentinel", "monitor", PrimaryName, "127.0.0.1", s.Primary.Port, sentinelQuorum},
-			{"sentinel", "set", PrimaryName, "down-after-milliseconds", DownAfter.Milliseconds(), "failover-timeout", 10 * DownAfter.Milliseconds()},
+			{"sentinel", "set", PrimaryName, "down-after-milliseconds", DownAfter.Milliseconds(), "failover-timeout", 5 * DownAfter.Milliseconds()},
 		} {
 			if err := c.Do(ctx, command...).Err(); err != nil {
 				return err
