@@ -20,12 +20,19 @@ func TestCluster(t *testing.T) {
 	require.Len(t, c.Replicas, 3)
 	for _, s := range c.Nodes() {
 		node := client(t, s)
-		parts, err := node.ClusterSlots(t.Context()).Result()
+		shards, err := node.ClusterShards(t.Context()).Result()
 		require.NoError(t, err)
-		require.Len(t, parts, 3)
-		slices.SortFunc(parts, func(a, b goredis.ClusterSlot) int { return a.Start - b.Start })
-		for i, part := range parts {
-			require.Equal(t, c.Masters[i].Addr, part.Nodes[0].Addr)
+		require.Len(t, shards, 3)
+		slices.SortFunc(shards, func(a, b goredis.ClusterShard) int { return int(a.Slots[0].Start - b.Slots[0].Start) })
+		for i, shard := range shards {
+			require.Len(t, shard.Nodes, 2)
+			for _, n := range shard.Nodes {
+				want := c.Masters[i]
+				if n.Role == "replica" {
+					want = c.Replicas[i]
+				}
+				require.EqualValues(t, want.Port, n.Port)
+			}
 		}
 	}
 	for i, s := range c.Replicas {
