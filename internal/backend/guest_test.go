@@ -72,8 +72,8 @@ func eachGuest(t *testing.T, fn func(t *testing.T, g guest)) {
 		fn(t, redisGuest(t, addr, "redis://"+addr+"/0"))
 	})
 	t.Run("redis cluster", func(t *testing.T) {
-		addr := clusterOfOne(t)
-		fn(t, redisGuest(t, addr, "redis+cluster://"+addr))
+		cluster := servertest.Cluster(t, 1, 0)
+		fn(t, redisGuest(t, cluster.Masters[0].Addr, cluster.URL()))
 	})
 	t.Run("memcache", func(t *testing.T) {
 		addr := servertest.Memcached(t).Addr

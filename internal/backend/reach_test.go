@@ -120,3 +120,14 @@ func TestServerThatDies(t *testing.T) {
 		require.ErrorContains(t, b.Close(), "may be left, until their TTL ends")
 	}
 }
+
+// freePort returns a port on which nobody listens.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return port
+}

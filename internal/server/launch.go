@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"time"
 )
@@ -26,6 +27,7 @@ var errPortTaken = errors.New("the port is taken")
 type program struct {
 	name    string
 	install string // how to get it
+	config  string // a file to make, empty, in its directory; or none
 	args    func(port int, dir string) []string
 	probe   func(rw *bufio.ReadWriter) (identity, error)
 	grace   time.Duration       // for its orderly end, after SIGTERM
@@ -88,6 +90,11 @@ func (pr *program) try(ctx context.Context, path string) (*Server, error) {
 	dir, err := os.MkdirTemp("", "weir-"+pr.name+"-")
 	if err != nil {
 		return nil, fmt.Errorf("server: no directory for %s: %w", pr.name, err)
+	}
+	if pr.config != "" {
+		if err := os.WriteFile(filepath.Join(dir, pr.config), nil, 0o600); err != nil {
+			return nil, errors.Join(fmt.Errorf("server: no configuration for %s: %w", pr.name, err), os.RemoveAll(dir))
+		}
 	}
 	p := &process{name: pr.name, grace: pr.grace, dir: dir}
 	if err := p.start(path, pr.args(port, dir)); err != nil {

@@ -10,6 +10,11 @@ import (
 	"time"
 )
 
+const (
+	installRedis = "Debian: apt-get install redis-server"
+	redisGrace   = 3 * time.Second
+)
+
 // RedisOptions changes how redis-server is started. Nil, like the zero value, means the defaults.
 type RedisOptions struct {
 	Port     int      // to listen on, such as that of a server that was killed; 0 means a free one
@@ -32,10 +37,10 @@ func StartRedis(ctx context.Context, opts *RedisOptions) (*Server, error) {
 	}
 	pr := program{
 		name:    "redis-server",
-		install: "Debian: apt-get install redis-server",
+		install: installRedis,
 		args:    opts.args,
 		probe:   func(rw *bufio.ReadWriter) (identity, error) { return probeRedis(rw, opts.Password) },
-		grace:   3 * time.Second,
+		grace:   redisGrace,
 		port:    port,
 		fixed:   opts.Port != 0,
 	}

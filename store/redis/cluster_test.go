@@ -3,61 +3,19 @@ package redis
 import (
 	"context"
 	"fmt"
-	"net"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"github.com/weirlimits/weir/internal/server"
 	"github.com/weirlimits/weir/internal/server/servertest"
 	"github.com/weirlimits/weir/store"
 )
 
-// startCluster starts three masters that share the slots, and returns their addresses.
-func startCluster(t *testing.T) []string {
-	var addrs []string
-	var first *server.Server
-	for i := range 3 {
-		bus, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		busPort := strconv.Itoa(bus.Addr().(*net.TCPAddr).Port)
-		require.NoError(t, bus.Close())
-		s, err := server.StartRedis(context.Background(), &server.RedisOptions{
-			Args: []string{"--cluster-enabled", "yes", "--cluster-port", busPort},
-		})
-		servertest.Adopt(t, s, err)
-		if first == nil {
-			first = s
-		}
-		addrs = append(addrs, s.Addr)
-		node := goredis.NewClient(&goredis.Options{Addr: s.Addr})
-		t.Cleanup(func() { node.Close() })
-		require.NoError(t, node.ClusterAddSlotsRange(t.Context(), i*slots/3, (i+1)*slots/3-1).Err())
-		if s != first {
-			// The first one is told of the others, whose bus ports are not the usual ones.
-			head := goredis.NewClient(&goredis.Options{Addr: first.Addr})
-			require.NoError(t, head.Do(t.Context(), "cluster", "meet", "127.0.0.1", s.Port, busPort).Err())
-			require.NoError(t, head.Close())
-		}
-	}
-	for _, addr := range addrs {
-		node := goredis.NewClient(&goredis.Options{Addr: addr})
-		t.Cleanup(func() { node.Close() })
-		require.Eventually(t, func() bool {
-			info, err := node.ClusterInfo(t.Context()).Result()
-			return err == nil && strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:3")
-		}, 30*time.Second, 20*time.Millisecond)
-	}
-	return addrs
-}
-
 func TestCluster(t *testing.T) {
-	addrs := startCluster(t)
-	s, err := Open("redis+cluster://"+strings.Join(addrs, ","), nil)
+	cluster := servertest.Cluster(t, 3, 0)
+	s, err := Open(cluster.URL(), nil)
 	require.NoError(t, err)
 	defer s.Close()
 	ctx := t.Context()
@@ -116,7 +74,7 @@ func TestCluster(t *testing.T) {
 	t.Run("redirections are followed, and count once", func(t *testing.T) {
 		lost := goredis.NewClusterClient(&goredis.ClusterOptions{
 			ClusterSlots: func(context.Context) ([]goredis.ClusterSlot, error) { // an old map
-				return []goredis.ClusterSlot{{Start: 0, End: slots - 1, Nodes: []goredis.ClusterNode{{Addr: addrs[0]}}}}, nil
+				return []goredis.ClusterSlot{{Start: 0, End: slots - 1, Nodes: []goredis.ClusterNode{{Addr: cluster.Masters[0].Addr}}}}, nil
 			},
 		})
 		defer lost.Close()
@@ -133,7 +91,7 @@ func TestCluster(t *testing.T) {
 		}
 	})
 
-	node := goredis.NewClient(&goredis.Options{Addr: addrs[0]})
+	node := goredis.NewClient(&goredis.Options{Addr: cluster.Masters[0].Addr})
 	defer node.Close()
 	for _, key := range []string{"", "a", "{", "}", "{}", "{}a", "{a}b", "x{a}b{c}", "a{{b}}c", "\x00\xff{\r\n}", "weir/gcra.1.1s/{user}"} {
 		want, err := node.ClusterKeySlot(ctx, key).Result()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -281,7 +280,7 @@ func TestAServerThatDies(t *testing.T) {
 }
 
 func TestClusterGathers(t *testing.T) {
-	s, err := Open("redis+cluster://"+strings.Join(startCluster(t), ","), nil)
+	s, err := Open(servertest.Cluster(t, 3, 0).URL(), nil)
 	require.NoError(t, err)
 	defer s.Close()
 	trips := newGate()

@@ -76,6 +76,7 @@ func Open(url string, opts *Options) (*Store, error) {
 	}
 	o.ContextTimeoutEnabled = true
 	o.MaxRetries = -1
+	o.DialerRetries = 1 // whoever is refused hears of it at once
 	if o.PoolSize == 0 {
 		o.PoolSize = max(minPool, 10*runtime.GOMAXPROCS(0))
 	}

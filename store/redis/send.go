@@ -19,7 +19,15 @@ type once struct{ *goredis.Cmd }
 
 func (once) NoRetry() bool { return true }
 
-func command(ctx context.Context, args ...any) once { return once{goredis.NewCmd(ctx, args...)} }
+func command(ctx context.Context, args ...any) once {
+	cmd := goredis.NewCmd(ctx, args...)
+	cmd.SetStepCount(keyStep)
+	return once{cmd}
+}
+
+// keyStep is how far apart a command's keys are. A cluster's client that is not told asks some node, and waits for
+// it beyond the caller's deadline.
+const keyStep = 1
 
 // answer is what came back for one command; a missing value is nil and no error.
 type answer struct {
@@ -91,15 +99,19 @@ func (s *Store) exchange(ctx context.Context, cmds []goredis.Cmder) error {
 
 // transmit leaves what came of each command in the command.
 func (s *Store) transmit(ctx context.Context, cmds []goredis.Cmder) {
+	var err error
 	if len(cmds) == 1 {
-		_ = s.client.Process(ctx, cmds[0])
-		return
+		err = s.client.Process(ctx, cmds[0])
+	} else {
+		pipe := s.client.Pipeline()
+		for _, cmd := range cmds {
+			_ = pipe.Process(ctx, cmd)
+		}
+		_, err = pipe.Exec(ctx)
 	}
-	pipe := s.client.Pipeline()
-	for _, cmd := range cmds {
-		_ = pipe.Process(ctx, cmd)
+	if err != nil {
+		s.remap(ctx, cmds)
 	}
-	_, _ = pipe.Exec(ctx)
 }
 
 func (s *Store) answer(ctx context.Context, cmd once) answer {

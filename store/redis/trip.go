@@ -51,6 +51,12 @@ type trip struct {
 // onceInts is [once] for a reply of integers, which the client reads without boxing them.
 type onceInts struct{ *goredis.IntSliceCmd }
 
+func newInts(ctx context.Context, args []any) onceInts {
+	cmd := goredis.NewIntSliceCmd(ctx, args...)
+	cmd.SetStepCount(keyStep)
+	return onceInts{cmd}
+}
+
 func (onceInts) NoRetry() bool { return true }
 
 var trips = sync.Pool{New: func() any {
@@ -72,10 +78,10 @@ func (s *Store) newTrip(ctx context.Context, requests []*request) *trip {
 	}
 	from := 0
 	for _, c := range t.calls {
-		cmd := goredis.NewIntSliceCmd(ctx, t.args[from:c.end:c.end]...)
+		cmd := newInts(ctx, t.args[from:c.end:c.end])
 		from = c.end
-		t.results = append(t.results, cmd)
-		t.cmds = append(t.cmds, onceInts{cmd})
+		t.results = append(t.results, cmd.IntSliceCmd)
+		t.cmds = append(t.cmds, cmd)
 	}
 	return t
 }
@@ -208,8 +214,9 @@ func (t *trip) unknown(ctx context.Context) []goredis.Cmder {
 		if err := cmd.Err(); err != nil && goredis.HasErrorPrefix(err, "NOSCRIPT") {
 			args := cmd.Args()
 			args[0], args[1] = "eval", &t.calls[i].group.script.source
-			t.results[i] = goredis.NewIntSliceCmd(ctx, args...)
-			again = append(again, onceInts{t.results[i]})
+			whole := newInts(ctx, args)
+			t.results[i] = whole.IntSliceCmd
+			again = append(again, whole)
 			t.calls[i].again = true
 		}
 	}

@@ -27,10 +27,24 @@ func Memcached(t testing.TB) *server.Server {
 	return Adopt(t, s, err)
 }
 
-// Adopt takes what StartRedis or StartMemcached returned: a server is stopped when t ends, a missing program
-// skips or fails t, any other error fails it. A server that cleanups still need must not be started
+// Cluster starts a Redis Cluster of so many masters with so many replicas each, which is stopped when t ends.
+func Cluster(t testing.TB, masters, replicas int) *server.Cluster {
+	t.Helper()
+	c, err := server.StartCluster(context.Background(), masters, replicas)
+	return Adopt(t, c, err)
+}
+
+// Sentinel starts a primary, so many replicas and three Sentinels, which are stopped when t ends.
+func Sentinel(t testing.TB, replicas int) *server.Sentinel {
+	t.Helper()
+	s, err := server.StartSentinel(context.Background(), replicas)
+	return Adopt(t, s, err)
+}
+
+// Adopt takes what a function of package server that starts something returned: it is stopped when t ends, a
+// missing program skips or fails t, any other error fails it. What cleanups still need must not be started
 // under t.Context, which ends before they run.
-func Adopt(t testing.TB, s *server.Server, err error) *server.Server {
+func Adopt[S interface{ Stop() error }](t testing.TB, s S, err error) S {
 	t.Helper()
 	switch {
 	case errors.Is(err, server.ErrNotInstalled) && os.Getenv("WEIR_REQUIRE_SERVERS") != "1":

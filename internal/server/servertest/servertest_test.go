@@ -57,7 +57,7 @@ func TestMissingProgramFailsWhereRequired(t *testing.T) {
 
 func TestOtherErrorsFail(t *testing.T) {
 	t.Setenv("WEIR_REQUIRE_SERVERS", "")
-	rec := record(func(tb testing.TB) { servertest.Adopt(tb, nil, errors.New("server: broken")) })
+	rec := record(func(tb testing.TB) { servertest.Adopt(tb, (*server.Server)(nil), errors.New("server: broken")) })
 	require.Empty(t, rec.skipped)
 	require.Equal(t, "server: broken", rec.failed)
 }
