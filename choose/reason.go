@@ -1,0 +1,159 @@
+package choose
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/weirlimits/weir/algorithms"
+)
+
+// most is how many requests a window may see by what is tolerated.
+func (w Want) most() string {
+	return count(w.limit().Count + int64(math.Floor(w.Over*float64(w.limit().Count)+slack)))
+}
+
+// early says in words what a candidate denies without need.
+func (c Candidate) early(w Want) string {
+	g, err := c.Algorithm.Shape(w.limit())
+	limit := w.limit()
+	switch d := g.Guarantee; {
+	case err != nil || d.Deficit == 0:
+		return "denies nothing without need"
+	case d.DeficitFor > 0:
+		return fmt.Sprintf("may deny up to %s too early, %s of the window", span(d.DeficitFor.Round(time.Microsecond)), percent(float64(d.DeficitFor)/float64(limit.Window)))
+	default:
+		return fmt.Sprintf("may deny while %s of the limit is free", percent(c.Deny))
+	}
+}
+
+// bound says in words what a candidate admits.
+func (c Candidate) bound(w Want) string {
+	switch limit := w.limit().Count; {
+	case w.Aligned && c.Over == 0 && c.Algorithm.String() == algorithms.FixedWindow().String():
+		return fmt.Sprintf("never admits more than %s in one aligned window", count(limit))
+	case c.MaxInWindow <= limit:
+		return fmt.Sprintf("never admits more than %s in any window", count(limit))
+	default:
+		return fmt.Sprintf("admits up to %s in one window", count(c.MaxInWindow))
+	}
+}
+
+// cost says what a client, and all of them, take.
+func (a *Answer) cost(c Candidate) string {
+	return fmt.Sprintf("%s a client, %s in all", size(c.Bytes.Expected), size(a.Total(c)))
+}
+
+// reason is what the best gives, and what it is traded for.
+func (a *Answer) reason() string {
+	if a.Best == nil {
+		return a.nothing()
+	}
+	b := *a.Best
+	gives := fmt.Sprintf("%s %s and %s, for %s and %s a request.",
+		b.Algorithm, b.bound(a.Want), b.early(a.Want), a.cost(b), plural(b.Trips, "round trip"))
+	if cage, _ := a.Want.cage(); a.Want.cageOf(b) != "" {
+		gives = fmt.Sprintf("%s %s, but never more than %s in any %s, and %s, for %s and %s a request.",
+			b.Algorithm, b.bound(a.Want), count(2*cage.Count), span(cage.Window), b.early(a.Want), a.cost(b), plural(b.Trips, "round trip"))
+	}
+	trade := a.trade(b)
+	return gives + " " + trade
+}
+
+// nothing is the reason where no candidate is left.
+func (a *Answer) nothing() string {
+	fits := func(c Candidate) bool { return c.needs == refusedMemory }
+	if c, ok := least(slices.Concat(a.Ranked, a.Refused), fits, bytesOf); ok {
+		return fmt.Sprintf("Nothing fits: the smallest, %s, takes %s. It takes more memory, fewer clients, or a shorter life of their keys.",
+			c.Algorithm, c.Refused)
+	}
+	return fmt.Sprintf("Nothing can run: %s has %s. Any store with an atomic counter can run a fixed window.", a.Store.Name, a.Store.Capabilities)
+}
+
+// trade names the other side: for a bound, what would be cheaper without one; without a bound, what one would cost.
+func (a *Answer) trade(b Candidate) string {
+	all := slices.Concat(a.Ranked, a.Refused)
+	runs := func(c Candidate) bool { return c.needs != refusedStore && c.needs != refusedCost && a.Want.cageOf(c) == "" }
+	exact, hasExact := least(all, func(c Candidate) bool { return runs(c) && c.Over == 0 && c.Deny == 0 }, bytesOf)
+	loose, hasLoose := least(all, func(c Candidate) bool { return runs(c) && c.Over > b.Over }, bytesOf)
+	switch {
+	case b.Over == 0 && b.Deny == 0:
+		text := "What is paid for is to remember when each request came"
+		if b.Algorithm.String() == algorithms.FixedWindow().String() { // aligned windows are meant
+			text = "A count is all that such a quota needs"
+			if slide, ok := least(all, func(c Candidate) bool { return runs(c) && c.Over == 0 && c.Deny == 0 && c.position != b.position }, bytesOf); ok {
+				return fmt.Sprintf("%s: %s would hold to the limit in every sliding window too, for %s, and deny what the quota still allows.",
+					text, slide.Algorithm, a.cost(slide))
+			}
+			return text + "."
+		}
+		if hasLoose {
+			text += fmt.Sprintf(": %s would take %s and admit up to %s", loose.Algorithm, size(loose.Bytes.Expected), count(loose.MaxInWindow))
+		}
+		return text + a.dearer(b) + "."
+	case b.Over == 0:
+		text := "What is given up is a few early denials, not the bound"
+		if hasExact {
+			text = fmt.Sprintf("An exact log, %s, %s, so what is given up is a few early denials, not the bound", exact.Algorithm, a.would(exact))
+		}
+		return text + a.dearer(b) + "."
+	case !hasExact:
+		return fmt.Sprintf("No log that never admits more than %s can run here, so what is given up is the bound: twice the limit can come at the boundary of two windows%s.",
+			count(a.Want.limit().Count), a.noCage(b))
+	default:
+		return fmt.Sprintf("An exact log, %s, %s, %s as much; what is given up for that is the bound%s.",
+			exact.Algorithm, a.would(exact), times(exact.Bytes.Expected/b.Bytes.Expected), a.noCage(b))
+	}
+}
+
+// would is what another candidate would take.
+func (a *Answer) would(c Candidate) string {
+	if c.needs == refusedMemory {
+		return fmt.Sprintf("would take %s", c.Refused)
+	}
+	return "would take " + a.cost(c)
+}
+
+// dearer names the best known log where it decides as well as the best does and takes more.
+func (a *Answer) dearer(b Candidate) string {
+	for _, c := range slices.Concat(a.Ranked, a.Refused) {
+		if c.Algorithm.Name() != algorithms.SlidingLog().Name() && len(a.Want.Limits) == 1 || c.Over > b.Over || c.Bytes.Expected <= b.Bytes.Expected*1.1 {
+			continue
+		}
+		switch {
+		case c.needs == refusedMemory:
+			return fmt.Sprintf("; %s would take %s", c.Algorithm, c.Refused)
+		case c.needs == refusedNot && c.Deny <= b.Deny:
+			return fmt.Sprintf("; %s decides the same and is affordable too, at %s, %s as much",
+				c.Algorithm, a.cost(c), times(c.Bytes.Expected/b.Bytes.Expected))
+		}
+	}
+	return ""
+}
+
+// noCage says what became of the cage.
+func (a *Answer) noCage(b Candidate) string {
+	cage, useful := a.Want.cage()
+	if a.Want.cageOf(b) != "" {
+		return fmt.Sprintf(", and the cage of %s keeps the excess from coming at once", cage)
+	}
+	for _, c := range a.Refused {
+		if useful && a.Want.cageOf(c) == b.Algorithm.String() {
+			return fmt.Sprintf(", and no cage softens it: %s %s", c.Algorithm, c.Refused)
+		}
+	}
+	return ""
+}
+
+func bytesOf(c Candidate) float64 { return c.Bytes.Expected }
+
+// least finds, among those that match, the one whose cost is least.
+func least(all []Candidate, match func(Candidate) bool, costOf func(Candidate) float64) (Candidate, bool) {
+	all = slices.DeleteFunc(slices.Clone(all), func(c Candidate) bool { return !match(c) })
+	if len(all) == 0 {
+		return Candidate{}, false
+	}
+	return slices.MinFunc(all, func(x, y Candidate) int { return cmp.Compare(costOf(x), costOf(y)) }), true
+}
