@@ -10,34 +10,35 @@ import (
 
 // candidates lists every algorithm, those with options that the tolerance asks for, and the cages; in the order of
 // the tables.
-func candidates(w Want) ([]Candidate, error) {
+func candidates(w Want) []Candidate {
 	var all []Candidate
 	seen := map[string]bool{}
-	add := func(a weir.Algorithm) {
+	put := func(a, single weir.Algorithm) {
 		if _, err := a.Shape(w.limit()); err == nil && !seen[a.String()] { // options that do not go with the limit
 			seen[a.String()] = true
-			all = append(all, Candidate{Algorithm: a})
+			all = append(all, Candidate{Algorithm: a, single: single})
 		}
 	}
+	add := func(a weir.Algorithm) { put(w.layered(a), a) }
 	for _, a := range algorithms.All() {
-		add(w.layered(a))
+		add(a)
 		switch a.Name() {
 		case algorithms.GCRA(nil).Name():
 			if b := w.burst(); b > 0 {
-				add(w.layered(algorithms.GCRA(&algorithms.GCRAOptions{Burst: b})))
+				add(algorithms.GCRA(&algorithms.GCRAOptions{Burst: b}))
 			}
 		case algorithms.PackedLog(nil).Name():
 			for _, o := range w.packed() {
-				add(w.layered(algorithms.PackedLog(&o)))
+				add(algorithms.PackedLog(&o))
 			}
 		}
 	}
 	if cage, ok := w.cage(); ok {
 		for _, a := range caged {
-			add(weir.Layered(a, weir.Layer{Algorithm: a, Limit: cage}))
+			put(weir.Layered(a, weir.Layer{Algorithm: a, Limit: cage}), a)
 		}
 	}
-	return all, nil
+	return all
 }
 
 // layered puts the further layers beside the first.

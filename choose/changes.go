@@ -15,13 +15,13 @@ type change struct {
 }
 
 // changes answers other questions the same way, and keeps those whose answer is another.
-func (a *Answer) changes() (lines []string, err error) {
-	questions, err := a.questions()
+func (a *Answer) changes(s *scale) (lines []string, err error) {
+	questions, err := a.questions(s)
 	if err != nil {
 		return nil, err
 	}
 	for _, q := range questions {
-		other, err := answer(q.store, q.want)
+		other, err := s.answer(q.store, q.want)
 		if err != nil {
 			return nil, err
 		}
@@ -29,7 +29,7 @@ func (a *Answer) changes() (lines []string, err error) {
 			continue
 		}
 		b := *other.Best
-		line := fmt.Sprintf("%s: %s, which %s and %s, for %s and %s", q.with, b.Algorithm, b.bound(q.want), b.early(q.want),
+		line := fmt.Sprintf("%s: %s, which %s and %s, for %s and %s", q.with, b.Algorithm, other.bound(b), b.early(q.want),
 			other.cost(b), plural(b.Trips, "round trip"))
 		if !slices.Contains(lines, line) {
 			lines = append(lines, line)
@@ -39,7 +39,7 @@ func (a *Answer) changes() (lines []string, err error) {
 }
 
 // questions are those that somebody who could change one thing would ask.
-func (a *Answer) questions() ([]change, error) {
+func (a *Answer) questions(s *scale) ([]change, error) {
 	var all []change
 	ask := func(with string, t store.Traits, edit func(*Want)) {
 		w := a.Want
@@ -72,7 +72,7 @@ func (a *Answer) questions() ([]change, error) {
 		ask("If the limit is meant for aligned windows, as quotas are billed", a.Store, func(w *Want) { w.Aligned = true })
 	}
 	if a.Want.Memory > 0 {
-		if need := a.roomier(); need > 0 {
+		if need := a.roomier(s); need > 0 {
 			ask(fmt.Sprintf("With %s instead of %s", size(need), size(float64(a.Want.Memory))), a.Store, func(w *Want) { w.Memory = 0 })
 		}
 	}
@@ -80,10 +80,10 @@ func (a *Answer) questions() ([]change, error) {
 }
 
 // roomier is what would be needed for the best of what memory alone refused; zero where that is nothing.
-func (a *Answer) roomier() float64 {
+func (a *Answer) roomier(s *scale) float64 {
 	w := a.Want
 	w.Memory = 0
-	other, err := answer(a.Store, w)
+	other, err := s.answer(a.Store, w)
 	if err != nil || other.Best == nil {
 		return 0
 	}

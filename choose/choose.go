@@ -22,8 +22,6 @@
 package choose
 
 import (
-	"context"
-
 	"github.com/weirlimits/weir"
 	"github.com/weirlimits/weir/store"
 )
@@ -57,13 +55,15 @@ type Candidate struct {
 	Over        float64 // of it beyond the limit, as a part of the limit
 	// Deny is the worst early denial that is declared: the part of the limit that may be free, or, where such a denial
 	// is bounded in time, the part of the window for which it lasts; whichever is less.
-	Deny     float64
-	Trips    int         // round trips of an admitted request, for all of its keys
-	Bytes    Bytes       // estimated, of one client, for all of its keys
-	Speed    Speed       // measured; zero where nobody measured it
-	Errors   *Errors     // seen, on the caller's traffic or in the generated scenarios; nil where nobody looked
-	needs    refusalKind // of Refused
-	position int         // in the order of the tables
+	Deny   float64
+	Trips  int     // round trips of an admitted request, for all of its keys
+	Bytes  Bytes   // estimated, of one client, for all of its keys
+	Speed  Speed   // measured; zero where nobody measured it
+	Errors *Errors // seen, on the caller's traffic or in the generated scenarios; nil where nobody looked
+
+	single   weir.Algorithm // without further layers
+	needs    refusalKind    // of Refused
+	position int            // in the order of the tables
 }
 
 // Bytes are what one client takes.
@@ -97,30 +97,27 @@ func For(t store.Traits, want Want) (*Answer, error) {
 	if err := want.check(); err != nil {
 		return nil, err
 	}
-	a, err := answer(t, want)
+	s, err := newScale()
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.answer(t, want)
 	if err != nil {
 		return nil, err
 	}
 	a.Reason = a.reason()
 	a.Notes = a.notes()
-	a.Changes, err = a.changes()
+	a.Changes, err = a.changes(s)
 	return a, err
 }
 
 // answer decides, without words.
-func answer(t store.Traits, want Want) (*Answer, error) {
+func (s *scale) answer(t store.Traits, want Want) (*Answer, error) {
 	a := &Answer{Store: t, Want: want}
-	m, err := measured()
-	if err != nil {
-		return nil, err
-	}
-	all, err := candidates(want)
-	if err != nil {
-		return nil, err
-	}
+	all := candidates(want)
 	for i := range all {
 		all[i].position = i
-		if err := all[i].weigh(context.Background(), m, t, want); err != nil {
+		if err := s.weigh(&all[i], t, want); err != nil {
 			return nil, err
 		}
 	}

@@ -48,7 +48,9 @@ func (a *Answer) rank(all []Candidate) {
 		case c.Deny > used.deny+slack:
 			c.refuse(refusedDeny, "%s: %s is tolerated", c.early(a.Want), tolerated(a.Want.Deny))
 		}
-		a.Refused = append(a.Refused, c)
+		if cage := a.Want.cageOf(c); cage == "" || c.needs != refusedOver && c.needs != refusedDeny {
+			a.Refused = append(a.Refused, c) // a cage is refused as what it cages is
+		}
 	}
 	a.Ranked = ordered(a.Ranked, used)
 	a.cageFirst()

@@ -17,9 +17,11 @@ func (w Want) most() string {
 
 // early says in words what a candidate denies without need.
 func (c Candidate) early(w Want) string {
-	g, err := c.Algorithm.Shape(w.limit())
+	g, err := c.single.Shape(w.limit())
 	limit := w.limit()
 	switch d := g.Guarantee; {
+	case err == nil && g.Capacity < limit.Count:
+		return fmt.Sprintf("admits no more than %s at once", count(g.Capacity))
 	case err != nil || d.Deficit == 0:
 		return "denies nothing without need"
 	case d.DeficitFor > 0:
@@ -30,14 +32,19 @@ func (c Candidate) early(w Want) string {
 }
 
 // bound says in words what a candidate admits.
-func (c Candidate) bound(w Want) string {
+func (a *Answer) bound(c Candidate) string {
+	evicted := ""
+	if a.Store.Evicts {
+		evicted = ", unless evicted,"
+	}
+	w := a.Want
 	switch limit := w.limit().Count; {
 	case w.Aligned && c.Over == 0 && c.Algorithm.String() == algorithms.FixedWindow().String():
-		return fmt.Sprintf("never admits more than %s in one aligned window", count(limit))
+		return fmt.Sprintf("never admits more than %s in one aligned window%s", count(limit), evicted)
 	case c.MaxInWindow <= limit:
-		return fmt.Sprintf("never admits more than %s in any window", count(limit))
+		return fmt.Sprintf("never admits more than %s in any window%s", count(limit), evicted)
 	default:
-		return fmt.Sprintf("admits up to %s in one window", count(c.MaxInWindow))
+		return fmt.Sprintf("admits up to %s in one window%s", count(c.MaxInWindow), evicted)
 	}
 }
 
@@ -53,10 +60,10 @@ func (a *Answer) reason() string {
 	}
 	b := *a.Best
 	gives := fmt.Sprintf("%s %s and %s, for %s and %s a request.",
-		b.Algorithm, b.bound(a.Want), b.early(a.Want), a.cost(b), plural(b.Trips, "round trip"))
+		b.Algorithm, a.bound(b), b.early(a.Want), a.cost(b), plural(b.Trips, "round trip"))
 	if cage, _ := a.Want.cage(); a.Want.cageOf(b) != "" {
-		gives = fmt.Sprintf("%s %s, but never more than %s in any %s, and %s, for %s and %s a request.",
-			b.Algorithm, b.bound(a.Want), count(2*cage.Count), span(cage.Window), b.early(a.Want), a.cost(b), plural(b.Trips, "round trip"))
+		gives = fmt.Sprintf("%s %s but never more than %s in any %s, and %s, for %s and %s a request.",
+			b.Algorithm, a.bound(b), count(2*cage.Count), span(cage.Window), b.early(a.Want), a.cost(b), plural(b.Trips, "round trip"))
 	}
 	trade := a.trade(b)
 	return gives + " " + trade
@@ -75,7 +82,9 @@ func (a *Answer) nothing() string {
 // trade names the other side: for a bound, what would be cheaper without one; without a bound, what one would cost.
 func (a *Answer) trade(b Candidate) string {
 	all := slices.Concat(a.Ranked, a.Refused)
-	runs := func(c Candidate) bool { return c.needs != refusedStore && c.needs != refusedCost && a.Want.cageOf(c) == "" }
+	runs := func(c Candidate) bool {
+		return c.needs != refusedStore && c.needs != refusedCost && a.Want.cageOf(c) == ""
+	}
 	exact, hasExact := least(all, func(c Candidate) bool { return runs(c) && c.Over == 0 && c.Deny == 0 }, bytesOf)
 	loose, hasLoose := least(all, func(c Candidate) bool { return runs(c) && c.Over > b.Over }, bytesOf)
 	switch {
@@ -100,11 +109,11 @@ func (a *Answer) trade(b Candidate) string {
 		}
 		return text + a.dearer(b) + "."
 	case !hasExact:
-		return fmt.Sprintf("No log that never admits more than %s can run here, so what is given up is the bound: twice the limit can come at the boundary of two windows%s.",
-			count(a.Want.limit().Count), a.noCage(b))
+		return fmt.Sprintf("No log that never admits more than %s can run here, so what is given up is the bound: %s can come in one window%s.",
+			count(a.Want.limit().Count), count(b.MaxInWindow), a.noCage(b))
 	default:
-		return fmt.Sprintf("An exact log, %s, %s, %s as much; what is given up for that is the bound%s.",
-			exact.Algorithm, a.would(exact), times(exact.Bytes.Expected/b.Bytes.Expected), a.noCage(b))
+		return fmt.Sprintf("An exact log, %s, %s, %s as much; what is given up for that is the bound, by up to %s%s.",
+			exact.Algorithm, a.would(exact), times(exact.Bytes.Expected/b.Bytes.Expected), percent(b.Over), a.noCage(b))
 	}
 }
 
@@ -119,15 +128,24 @@ func (a *Answer) would(c Candidate) string {
 // dearer names the best known log where it decides as well as the best does and takes more.
 func (a *Answer) dearer(b Candidate) string {
 	for _, c := range slices.Concat(a.Ranked, a.Refused) {
-		if c.Algorithm.Name() != algorithms.SlidingLog().Name() && len(a.Want.Limits) == 1 || c.Over > b.Over || c.Bytes.Expected <= b.Bytes.Expected*1.1 {
+		if c.Algorithm.Name() != algorithms.SlidingLog().Name() && len(a.Want.Limits) == 1 || c.Over > b.Over ||
+			c.Plan.Name != "" && c.Bytes.Expected <= b.Bytes.Expected*1.1 {
 			continue
 		}
 		switch {
+		case c.needs == refusedStore:
+			return fmt.Sprintf("; %s %s", c.Algorithm, c.Refused)
+		case c.needs == refusedCost:
+			return fmt.Sprintf("; %s, with an entry for each, takes a cost of %s at most, not %s", c.Algorithm, count(c.Plan.MaxCost), count(a.Want.Cost))
 		case c.needs == refusedMemory:
 			return fmt.Sprintf("; %s would take %s", c.Algorithm, c.Refused)
 		case c.needs == refusedNot && c.Deny <= b.Deny:
-			return fmt.Sprintf("; %s decides the same and is affordable too, at %s, %s as much",
-				c.Algorithm, a.cost(c), times(c.Bytes.Expected/b.Bytes.Expected))
+			affordable := ""
+			if a.Want.Memory > 0 {
+				affordable = " and is affordable too"
+			}
+			return fmt.Sprintf("; %s decides the same%s, at %s, %s as much",
+				c.Algorithm, affordable, a.cost(c), times(c.Bytes.Expected/b.Bytes.Expected))
 		}
 	}
 	return ""

@@ -29,8 +29,8 @@ type Want struct {
 	Keys int
 	// Cluster tells that keys lie on several servers, as in a Redis Cluster.
 	Cluster bool
-	// Held is how much of the limit each of a sample of clients uses in its busiest window, as [Busiest] finds it in a
-	// trace. From it the expected memory comes; without it each client is taken to use all.
+	// Held is how much of the limit each of a sample of clients uses in its busiest window, as a trace
+	// tells. From it the expected memory comes; without it each client is taken to use all.
 	Held []int64
 	// Seen are errors seen on the caller's own traffic, by [weir.Algorithm]'s String. They take the place of those of
 	// the generated scenarios.

@@ -1,9 +1,7 @@
 package choose
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/weirlimits/weir"
@@ -30,8 +28,19 @@ func (c *Candidate) refuse(kind refusalKind, format string, args ...any) {
 	}
 }
 
+// scale weighs candidates by what was measured, and remembers what it filled.
+type scale struct {
+	model  footprint.Model
+	filled map[string][]footprint.Item
+}
+
+func newScale() (*scale, error) {
+	m, err := measured()
+	return &scale{m, map[string][]footprint.Item{}}, err
+}
+
 // weigh fills in a candidate's figures, and refuses it where nothing can help: the store, the cost, the memory.
-func (c *Candidate) weigh(ctx context.Context, m footprint.Model, t store.Traits, w Want) error {
+func (s *scale) weigh(c *Candidate, t store.Traits, w Want) error {
 	limit := w.limit()
 	shape, err := c.Algorithm.Shape(limit)
 	if err != nil {
@@ -48,20 +57,20 @@ func (c *Candidate) weigh(ctx context.Context, m footprint.Model, t store.Traits
 		return nil
 	}
 	c.Trips = c.Plan.Trips * w.Keys
-	if most := max(shape.Capacity, 0); w.Cost > most {
+	if most := shape.Capacity; w.Cost > most {
 		c.refuse(refusedCost, "a request costs up to %s: an instant admits %s at most", count(w.Cost), count(most))
 	}
 	if most := c.Plan.MaxCost; most > 0 && w.Cost > most {
 		c.refuse(refusedCost, "a request costs up to %s: it keeps an entry for each and takes %s at most", count(w.Cost), count(most))
 	}
-	if c.Bytes, err = c.bytes(ctx, m, t, w); err != nil {
+	if c.Bytes, err = s.bytes(c, t.Name, w); err != nil {
 		return err
 	}
 	if total := c.Bytes.Expected * float64(w.Clients); w.Memory > 0 && total > float64(w.Memory) {
 		c.refuse(refusedMemory, "%s of %s", size(total), size(float64(w.Memory)))
 	}
-	c.Speed = speedOf(m, t, c.Algorithm)
-	c.Errors = errorsOf(m, w, c.Algorithm)
+	c.Speed = s.speed(c, t.Name)
+	c.Errors = s.errors(c, w)
 	return nil
 }
 
@@ -94,92 +103,23 @@ func (c *Candidate) plan(shape weir.Shape, t store.Traits) {
 	}
 }
 
-// typicalKey stands for a client's key: 16 bytes, as an IPv4 address or a number has at most.
-const typicalKey = "client-000000001"
-
-// bytes estimates what a client takes.
-func (c *Candidate) bytes(ctx context.Context, m footprint.Model, t store.Traits, w Want) (b Bytes, err error) {
-	known := m.Stores[t.Name]
-	b.Error = known.Error
-	b.Partly = footprint.Allocators[t.Name] == nil
-	of := func(held int64) (float64, error) {
-		n, err := c.bytesOf(ctx, known, t.Name, w, held)
-		return n * float64(w.Keys), err
-	}
-	slow := w.slowest()
-	if b.Full, err = of(slow.Count); err != nil || len(w.Held) == 0 {
-		b.Expected = b.Full
-		return b, err
-	}
-	for _, held := range sample(w.Held) {
-		n, err := of(min(held, slow.Count))
-		if err != nil {
-			return b, err
-		}
-		b.Expected += n / float64(len(sample(w.Held)))
-	}
-	return b, nil
-}
-
-// bytesOf is what one key takes that holds so much of the limit.
-func (c *Candidate) bytesOf(ctx context.Context, known footprint.Store, name string, w Want, held int64) (float64, error) {
-	items, err := footprint.Fill(ctx, footprint.Client{
-		Algorithm: c.Algorithm, Plan: c.Plan, Limit: w.limit(), Prefix: weir.DefaultPrefix, Key: typicalKey,
-		Requests: max(held/w.Cost, 1), Cost: w.Cost, Span: w.slowest().Window,
-	})
-	if err != nil {
-		return 0, err
-	}
-	first, _, _ := strings.Cut(c.Algorithm.String(), "+")
-	if curve := known.Curves[first]; curve != nil && footprint.Structured(c.Plan) {
-		sum := 0.0
-		for _, l := range w.Limits { // each has a key of its own
-			sum += known.Overhead + footprint.RedisKey(items[0]) + curve.At(max(1, min(held, l.Count)))
-		}
-		return sum, nil
-	}
-	allocate := footprint.Allocators[name]
-	if allocate == nil {
-		allocate = footprint.Plain
-	}
-	return footprint.Sum(items, allocate, known.Overhead), nil
-}
-
-// sample returns at most so many of held that stand for all, evenly by rank.
-func sample(held []int64) []int64 {
-	const most = 24
-	sorted := slices.Sorted(slices.Values(held))
-	if len(sorted) <= most {
-		return sorted
-	}
-	few := make([]int64, most)
-	for i := range few {
-		few[i] = sorted[(2*i+1)*len(sorted)/(2*most)]
-	}
-	return few
-}
-
-// speedOf finds what was measured of an algorithm, or of the same with other options.
-func speedOf(m footprint.Model, t store.Traits, a weir.Algorithm) Speed {
-	first, _, _ := strings.Cut(a.String(), "+")
-	name, _, _ := strings.Cut(first, ",")
-	for _, s := range []string{a.String(), first, name} {
-		if v, ok := m.Stores[t.Name].Speed[s]; ok {
+// speed finds what was measured of a candidate, or of the same algorithm with other options.
+func (s *scale) speed(c *Candidate, storeName string) Speed {
+	for _, name := range []string{c.Algorithm.String(), c.single.String(), c.single.Name()} {
+		if v, ok := s.model.Stores[storeName].Speed[name]; ok {
 			return Speed{PerSecond: v.PerSecond, Gathered: v.Gathered}
 		}
 	}
 	return Speed{}
 }
 
-// errorsOf finds what was seen of an algorithm: on the caller's traffic, or else in the generated scenarios.
-func errorsOf(m footprint.Model, w Want, a weir.Algorithm) *Errors {
-	if w.Seen != nil {
-		if e, ok := w.Seen[a.String()]; ok {
-			return &e
-		}
-		return nil
+// errors finds what was seen of a candidate: on the caller's traffic, or else in the generated scenarios.
+func (s *scale) errors(c *Candidate, w Want) *Errors {
+	name := c.Algorithm.String()
+	if e, ok := w.Seen[name]; ok {
+		return &e
 	}
-	if p, ok := m.Precision[a.String()]; ok {
+	if p, ok := s.model.Precision[name]; ok && w.Seen == nil {
 		return &Errors{Over: p.Over, Denied: p.Denied, Admitted: p.Admitted}
 	}
 	return nil

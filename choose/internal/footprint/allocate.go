@@ -42,12 +42,12 @@ func jemalloc(n float64) float64 {
 // Memcached returns the chunk that an item takes: each size is a quarter more than the one before.
 func Memcached(i Item) float64 {
 	const (
-		head     = 48 + 8           // of an item with its CAS id
-		smallest = 96               // chunk
-		largest  = 512 << 10        // above it an item is a chain of such
-		factor   = 1.25             // memcached's own default
-		between  = 1 + len("\r\n")  // the key's end, and the value's
-		align    = 8                // of chunks
+		head     = 48 + 8          // of an item with its CAS id
+		smallest = 96              // chunk
+		largest  = 512 << 10       // above it an item is a chain of such
+		factor   = 1.25            // memcached's own default
+		between  = 1 + len("\r\n") // the key's end, and the value's
+		align    = 8               // of chunks
 	)
 	n := head + float64(i.Name) + i.Value + float64(between)
 	if n > largest {

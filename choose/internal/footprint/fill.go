@@ -30,10 +30,10 @@ type Client struct {
 	Algorithm weir.Algorithm
 	Plan      weir.Plan // by which the store runs it
 	Limit     weir.Limit
-	Prefix    string // of the keys
-	Key       string // the client's own
-	Requests  int64  // evenly spread
-	Cost      int64  // of each
+	Prefix    string        // of the keys
+	Key       string        // the client's own
+	Requests  int64         // evenly spread
+	Cost      int64         // of each
 	Span      time.Duration // over which they are spread; zero: the window
 }
 
@@ -110,10 +110,12 @@ func (c Client) play(ctx context.Context, n int64, gap float64) ([]Item, error) 
 		if err != nil {
 			return nil, err
 		}
-		if item.InMemory == 0 && len(items) > 0 { // the counter of the window before
-			item = items[0]
+		switch {
+		case item.InMemory > 0:
+			items = append(items, item)
+		case c.Plan.Needs.Has(store.CapCounter) && len(items) > 0: // the counter of the window before
+			items = append(items, items[0])
 		}
-		items = append(items, item)
 	}
 	return items, nil
 }
