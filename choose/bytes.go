@@ -82,7 +82,7 @@ func (s *scale) bytesOfLayers(c *Candidate, storeName string, w Want, held int64
 // fill plays requests, once for each question.
 func (s *scale) fill(c *Candidate, w Want, requests int64) ([]footprint.Item, error) {
 	client := footprint.Client{
-		Algorithm: c.Algorithm, Plan: c.Plan, Limit: w.limit(), Prefix: weir.DefaultPrefix, Key: typicalKey,
+		Algorithm: c.Algorithm, Plan: c.Plan, Limit: w.limit(), Prefix: s.prefix, Key: typicalKey,
 		Requests: requests, Cost: w.Cost, Span: w.slowest().Window,
 	}
 	name := fmt.Sprint(c.Algorithm, " ", c.Plan.Name, " ", client.Limit, " ", client.Span, " ", requests, " ", client.Cost)

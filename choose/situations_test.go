@@ -92,16 +92,16 @@ func situations(t testing.TB) []situation {
 			notes:  []string{"That is not atomic", "one address that tries many accounts", "many addresses that try one"},
 		},
 		{
-			name: "billing by a monthly quota", store: redis, limit: "100000/30d",
+			name: "billing by a monthly quota", store: redis, limit: "5000/30d",
 			want: choose.Want{Clients: 5000, Aligned: true},
 			best: "fixed-window", within: true,
-			reason: []string{"never admits more than 100,000 in one aligned window", "hold to the limit in every sliding window too, for 459 kB a client", "deny what the quota still allows"},
+			reason: []string{"never admits more than 5,000 in one aligned window", "hold to the limit in every sliding window too, for 29 kB a client", "deny what the quota still allows"},
 		},
 		{
-			name: "a quota over any thirty days", store: redis, limit: "100000/30d",
+			name: "a quota over any thirty days", store: redis, limit: "5000/30d",
 			want: choose.Want{Clients: 5000},
 			best: "packed-log,tick=1us", within: true,
-			reason:  []string{"2.3 GB in all", "remember when each request came"},
+			reason:  []string{"144 MB in all", "remember when each request came"},
 			changes: []string{"If the limit is meant for aligned windows, as quotas are billed: fixed-window"},
 		},
 		{

@@ -31,12 +31,13 @@ func (c *Candidate) refuse(kind refusalKind, format string, args ...any) {
 // scale weighs candidates by what was measured, and remembers what it filled.
 type scale struct {
 	model  footprint.Model
+	prefix string // of the keys
 	filled map[string][]footprint.Item
 }
 
 func newScale() (*scale, error) {
 	m, err := measured()
-	return &scale{m, map[string][]footprint.Item{}}, err
+	return &scale{m, weir.DefaultPrefix, map[string][]footprint.Item{}}, err
 }
 
 // weigh fills in a candidate's figures, and refuses it where nothing can help: the store, the cost, the memory.

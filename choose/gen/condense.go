@@ -62,8 +62,8 @@ const (
 	client  = "client-000000001"
 )
 
-// prefixes are as long as those of a run's keys.
-var prefixes = []string{strings.Repeat("p", 19), strings.Repeat("p", 20)}
+// prefix is as long as the shorter ones of a run are: some are longer by one.
+var prefix = strings.Repeat("p", 19)
 
 // condense returns the model, as JSON.
 func condense(dir fs.FS) ([]byte, error) {
@@ -112,13 +112,13 @@ func storeOf(r result) string {
 // point is a measured figure and what it is made of.
 type point struct {
 	measured  float64
-	estimates []float64 // without overhead, for each prefix
+	estimates []float64 // without overhead, for either length of the prefix
 	keys      float64
 }
 
 // fit finds each store's overhead, and by how much estimates with it are off; and the curves of data structures.
 func fit(m *footprint.Model, r results) error {
-	points := map[string][]point{}
+	points, f := map[string][]point{}, filler{}
 	for _, one := range r.Results {
 		if structured, err := isStructured(one); err != nil || structured {
 			if err != nil {
@@ -131,13 +131,17 @@ func fit(m *footprint.Model, r results) error {
 				continue
 			}
 			q := point{measured: p.BytesPerKey}
-			for _, prefix := range prefixes {
-				items, err := fill(one, r.Limit.Text, prefix, p.Events)
-				if err != nil {
-					return err
-				}
-				q.keys = float64(len(items))
+			items, err := f.fill(one, r.Limit.Text, p.Events)
+			if err != nil {
+				return err
+			}
+			q.keys = float64(len(items))
+			for range 2 {
 				q.estimates = append(q.estimates, footprint.Sum(items, footprint.Allocators[storeOf(one)], 0))
+				items = slices.Clone(items)
+				for i := range items {
+					items[i].Name++
+				}
 			}
 			points[storeOf(one)] = append(points[storeOf(one)], q)
 		}
@@ -160,11 +164,11 @@ func fit(m *footprint.Model, r results) error {
 		s.Error = math.Ceil(s.Error*100) / 100
 		m.Stores[name] = s
 	}
-	return curves(m, r)
+	return curves(m, r, f)
 }
 
 // curves keeps the bytes of data structures.
-func curves(m *footprint.Model, r results) error {
+func curves(m *footprint.Model, r results, f filler) error {
 	for _, one := range r.Results {
 		structured, err := isStructured(one)
 		if err != nil {
@@ -175,7 +179,7 @@ func curves(m *footprint.Model, r results) error {
 		}
 		s := m.Stores[storeOf(one)]
 		for _, p := range one.Memory {
-			items, err := fill(one, r.Limit.Text, prefixes[0], 1)
+			items, err := f.fill(one, r.Limit.Text, 1)
 			if err != nil {
 				return err
 			}
@@ -212,8 +216,15 @@ func planOf(r result, limit weir.Limit) (*weir.Plan, weir.Algorithm, error) {
 	return nil, a, nil
 }
 
+// filler remembers what it filled: stores that run the same plan keep the same.
+type filler map[string][]footprint.Item
+
 // fill plays so many requests under a limit that admits them.
-func fill(r result, limitText, prefix string, n int64) ([]footprint.Item, error) {
+func (f filler) fill(r result, limitText string, n int64) ([]footprint.Item, error) {
+	name := fmt.Sprint(r.Algorithm, " ", r.Plan, " ", n)
+	if items, ok := f[name]; ok {
+		return items, nil
+	}
 	limit, err := weir.ParseLimit(limitText)
 	if err != nil {
 		return nil, err
@@ -223,9 +234,10 @@ func fill(r result, limitText, prefix string, n int64) ([]footprint.Item, error)
 	if err != nil || plan == nil {
 		return nil, fmt.Errorf("%s on %s: no plan %q: %w", r.Algorithm, r.Store, r.Plan, err)
 	}
-	return footprint.Fill(context.Background(), footprint.Client{
+	f[name], err = footprint.Fill(context.Background(), footprint.Client{
 		Algorithm: a, Plan: *plan, Limit: limit, Prefix: prefix, Key: client, Requests: n, Cost: 1,
 	})
+	return f[name], err
 }
 
 func speeds(m *footprint.Model, r results) {

@@ -37,34 +37,36 @@ type Client struct {
 	Span      time.Duration // over which they are spread; zero: the window
 }
 
-// most is how many requests are played.
-const most = 16_384
+const (
+	most = 10_240 // requests that are played
+	few  = 4096   // those that are played where there are more
+)
 
 // Fill returns the client's items after its requests. Of more requests than can be played it takes the larger of
-// two estimates: so many of them at the same distance, from which a state grows evenly, and all of them in so many
+// two estimates: few of them at the same distance, from which a state grows evenly, and all of them in as few
 // lumps, which is what a state of blocks is made of.
 func Fill(ctx context.Context, c Client) ([]Item, error) {
 	gap := float64(cmp.Or(c.Span, c.Limit.Window).Microseconds()) / float64(max(c.Requests, 1))
 	if c.Requests <= most {
 		return c.play(ctx, c.Requests, gap)
 	}
-	half, err := c.play(ctx, most/2, gap)
+	half, err := c.play(ctx, few/2, gap)
 	if err != nil {
 		return nil, err
 	}
-	whole, err := c.play(ctx, most, gap)
+	whole, err := c.play(ctx, few, gap)
 	if err != nil {
 		return nil, err
 	}
 	lumps := whole
 	if c.Plan.MaxCost == 0 { // nothing has an entry for each
-		each := (c.Requests + most - 1) / most
+		each := (c.Requests + few - 1) / few
 		c.Cost *= each
 		if lumps, err = c.play(ctx, c.Requests/each, gap*float64(each)); err != nil {
 			return nil, err
 		}
 	}
-	rest := float64(c.Requests-most) / (most / 2)
+	rest := float64(c.Requests-few) / (few / 2)
 	for i := range whole {
 		whole[i].Value = max(lumps[i].Value, whole[i].Value+rest*max(0, whole[i].Value-half[i].Value))
 		whole[i].InMemory = max(lumps[i].InMemory, whole[i].InMemory+rest*max(0, whole[i].InMemory-half[i].InMemory))
