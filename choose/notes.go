@@ -18,7 +18,7 @@ func (a *Answer) notes() (all []string) {
 			all = append(all, fmt.Sprintf(format, args...))
 		}
 	}
-	note(!a.Within, "Nothing that runs and fits keeps to what is tolerated (%s): this is the nearest. The bound is given up last.", w.tolerance())
+	note(!a.Within, "Nothing that runs and fits keeps to what is tolerated (%s): this is the nearest. The bound is given up last.", w.Tolerance())
 
 	note(a.Store.Clock == store.ServerClock, "Clock: the server's, so the clocks of its clients do not matter.")
 	note(a.Store.Clock == store.ProcessClock,
@@ -47,15 +47,4 @@ func (a *Answer) notes() (all []string) {
 	note(!b.Bytes.Partly, "Bytes are estimates within %s, for keys of %d bytes under the prefix %q; leave a server a quarter for itself.",
 		percent(max(b.Bytes.Error, 0.05)), len(typicalKey), weir.DefaultPrefix)
 	return all
-}
-
-// tolerance is what is tolerated, as the program's flag has it.
-func (w Want) tolerance() string {
-	part := func(p float64) string {
-		if p == 0 {
-			return "0"
-		}
-		return percent(p)
-	}
-	return fmt.Sprintf("over=%s, deny=%s", part(w.Over), part(w.Deny))
 }

@@ -82,7 +82,7 @@ func situations(t testing.TB) []situation {
 			},
 			refused: map[string]string{"sliding-log": "1.4 TB of 2 GB", "ring-log": "101 GB of 2 GB", "fixed-window": "20,000 in a window"},
 			changes: []string{"With 10 GB instead of 2 GB: packed-log,tick=1us", "(over=100%): fixed-window+3000/100ms"},
-			notes:   []string{"Nothing that runs and fits keeps to what is tolerated (over=0, deny=0)"},
+			notes:   []string{"Nothing that runs and fits keeps to what is tolerated (over=0,deny=0)"},
 		},
 		{
 			name: "a login, by address and by account", store: redis, limit: "10/15m",

@@ -3,6 +3,7 @@ package choose
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/weirlimits/weir"
 )
@@ -18,7 +19,8 @@ type Want struct {
 	Clients int64
 	// Memory is how many bytes they may take; zero is no bound.
 	Memory int64
-	// Over is how much beyond the limit any window may see admitted, as a part of the limit: 0.05 is 5 %.
+	// Over is how much beyond the limit any window may see admitted, as a part of the limit: 0.05 is 5 %; [AnyOver]
+	// tolerates any bound.
 	Over float64
 	// Deny is how much of the limit may be free, or for how much of the window, when a request is denied all the same;
 	// as a part, 0 to 1. 1 tolerates whatever an algorithm does.
@@ -47,6 +49,9 @@ func (w Want) withDefaults() Want {
 	return w
 }
 
+// AnyOver is for [Want.Over]: every bound is tolerated.
+const AnyOver = 1e9
+
 // mostClients is far above what any memory holds, and far below where bytes overflow.
 const mostClients = 1e12
 
@@ -67,7 +72,7 @@ func (w Want) check() error {
 		return wrong("clients", w.Clients, "1 to 1000000000000")
 	case w.Memory < 0:
 		return wrong("memory", w.Memory, "bytes above 0, or 0 for no bound")
-	case !(w.Over >= 0 && w.Over <= 1e9):
+	case !(w.Over >= 0 && w.Over <= AnyOver):
 		return wrong("over", w.Over, "a part of the limit, 0 or more: 0.05 is 5 %")
 	case !(w.Deny >= 0 && w.Deny <= 1):
 		return wrong("deny", w.Deny, "a part of the limit, 0 to 1: 0.05 is 5 %")
@@ -88,6 +93,21 @@ func (w Want) least() int64 {
 		n = min(n, l.Count)
 	}
 	return n
+}
+
+// Tolerance is what is tolerated, as the program's flag has it: "over=5%,deny=0".
+func (w Want) Tolerance() string {
+	part := func(p, all float64) string {
+		switch {
+		case p == 0:
+			return "0"
+		case p >= all:
+			return "any"
+		default:
+			return strings.ReplaceAll(percent(p), " ", "")
+		}
+	}
+	return "over=" + part(w.Over, AnyOver) + ",deny=" + part(w.Deny, 1)
 }
 
 func (w Want) limit() weir.Limit { return w.Limits[0] }
