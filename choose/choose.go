@@ -82,9 +82,9 @@ type Speed struct {
 
 // Errors are parts of all requests.
 type Errors struct {
-	Over     float64 // admitted although the limiter's own history was full
-	Denied   float64 // denied although it was not
-	Admitted float64 // as a part of what an exact log admits of the same requests
+	Over     float64 `json:"over"`     // admitted although the limiter's own history was full
+	Denied   float64 `json:"denied"`   // denied although it was not
+	Admitted float64 `json:"admitted"` // as a part of what an exact log admits of the same requests
 }
 
 // Total returns the bytes of all clients, each by Expected.

@@ -33,6 +33,9 @@ func TestProgramsCompile(t *testing.T) {
 		{named(t, "memcache"), "100/1m", choose.Want{Clients: 1, Over: 1}, "memcache://a:1,b:2", []string{
 			`memcache.Open([]string{"a:1", "b:2"}, nil)`, "weir.FailOpen(limiter", "weir.Layer{Algorithm: algorithm, Limit: weir.Limit{Count: 5, Window: time.Second}}",
 		}},
+		{named(t, "redis"), "100/1m+500/1h+5/1s", choose.Want{Clients: 1}, "", []string{
+			"weir.Layered(algorithm, weir.Layer{Algorithm: algorithm, Limit: weir.Limit{Count: 500, Window: time.Hour}}, weir.Layer{",
+		}},
 		{named(t, "memcache+counter"), "10/1500us", choose.Want{Clients: 1}, "", []string{"st.CounterOnly()", "1500 * time.Microsecond"}},
 		{named(t, "memory"), "1000000/24h", choose.Want{Clients: 1, Cost: 2000}, "", []string{"st := memory.New(nil)", "return 2000"}},
 	} {

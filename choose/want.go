@@ -1,6 +1,7 @@
 package choose
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,7 +58,7 @@ const mostClients = 1e12
 
 func (w Want) check() error {
 	wrong := func(field string, value any, want string) error {
-		return &weir.FieldError{Field: field, Value: text(value), Want: want}
+		return &weir.FieldError{Field: field, Value: fmt.Sprint(value), Want: want}
 	}
 	if len(w.Limits) == 0 {
 		return wrong("limits", "none", "at least one")

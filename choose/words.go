@@ -1,16 +1,12 @@
 package choose
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"time"
 
 	"github.com/weirlimits/weir/internal/digits"
 )
-
-// text prints a value of an error.
-func text(v any) string { return fmt.Sprint(v) }
 
 func count(n int64) string { return digits.Group(n) }
 
