@@ -114,6 +114,10 @@ func TestExpectedMemoryFollowsActivity(t *testing.T) {
 	one := answer(t, redis, "1000/1h", choose.Want{Held: []int64{1}}).Best.Bytes.Expected
 	require.InDelta(t, (3*one+full.Full)/4, idle.Expected, 0.01)
 
+	// Clients that hold one request cost the same in a sorted set; one that uses all does not.
+	few := answer(t, redis, "100/1m", choose.Want{Held: []int64{1}})
+	require.Equal(t, "packed-log,tick=1us", few.Best.Algorithm.String())
+
 	tight := choose.Want{Held: []int64{1, 2, 3}, Clients: 1_000_000, Memory: 1e9}
 	a := answer(t, redis, "1000/1h", tight)
 	require.True(t, a.Within)

@@ -88,6 +88,7 @@ func best(all []Candidate, t tolerance) int {
 		narrow(0, t.least)
 	}
 	narrow(0.10, func(c Candidate) float64 { return c.Bytes.Expected })
+	narrow(0.10, func(c Candidate) float64 { return c.Bytes.Full })
 	narrow(0, func(c Candidate) float64 { return float64(c.Trips) })
 	narrow(0.25, func(c Candidate) float64 { return 1e6 / max(c.Speed.PerSecond, 1) })
 	narrow(0, func(c Candidate) float64 { return c.Over })

@@ -272,14 +272,22 @@ func (v *chooseCommand) confirm(ctx context.Context, a *choose.Answer, on *backe
 	case res.Incomplete != "":
 		return nil, incomplete(res)
 	}
-	return newConfirmed(res, full), nil
+	c := newConfirmed(res, full)
+	if len(v.want.Limits) == 1 && full*v.want.Cost == v.limit.Count {
+		c.Estimate = hundredths(a.Best.Bytes.Full / float64(v.want.Keys))
+	}
+	return c, nil
 }
 
 // String is for standard error and text.
 func (c *confirmed) String() string {
 	text := fmt.Sprintf("Measured on %s (%s): ", c.Store, c.Server)
 	if c.BytesPerKey > 0 {
-		text += fmt.Sprintf("%.0f bytes for a key of %d requests; ", c.BytesPerKey, c.Requests)
+		text += fmt.Sprintf("%.0f bytes for a key of %d requests", c.BytesPerKey, c.Requests)
+		if c.Estimate > 0 {
+			text += fmt.Sprintf(" (estimated: %.0f)", c.Estimate)
+		}
+		text += "; "
 	} else {
 		text += "no bytes, " + c.NA + "; "
 	}

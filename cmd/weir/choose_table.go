@@ -59,6 +59,7 @@ type confirmed struct {
 	Limit        string  `json:"limit"`    // by which decisions are judged
 	Requests     int64   `json:"requests"` // that the measured key holds
 	BytesPerKey  float64 `json:"bytes_per_key,omitempty"`
+	Estimate     float64 `json:"estimated_bytes,omitempty"` // of such a key, where it is the full one
 	NA           string  `json:"na,omitempty"` // why there are no bytes
 	Decisions    int64   `json:"decisions"`
 	MaxInWindow  int64   `json:"max_in_window"`
