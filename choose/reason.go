@@ -125,10 +125,10 @@ func (a *Answer) would(c Candidate) string {
 	return "would take " + a.cost(c)
 }
 
-// dearer names the best known log where it decides as well as the best does and takes more.
+// dearer says what became of the best known log, where it would do as well and take more, or cannot be had.
 func (a *Answer) dearer(b Candidate) string {
 	for _, c := range slices.Concat(a.Ranked, a.Refused) {
-		if c.Algorithm.Name() != algorithms.SlidingLog().Name() && len(a.Want.Limits) == 1 || c.Over > b.Over ||
+		if c.single.Name() != algorithms.SlidingLog().Name() || c.Over > b.Over ||
 			c.Plan.Name != "" && c.Bytes.Expected <= b.Bytes.Expected*1.1 {
 			continue
 		}
@@ -140,12 +140,14 @@ func (a *Answer) dearer(b Candidate) string {
 		case c.needs == refusedMemory:
 			return fmt.Sprintf("; %s would take %s", c.Algorithm, c.Refused)
 		case c.needs == refusedNot && c.Deny <= b.Deny:
-			affordable := ""
-			if a.Want.Memory > 0 {
-				affordable = " and is affordable too"
+			does := "decides the same"
+			if c.Deny < b.Deny {
+				does = "denies nothing without need"
 			}
-			return fmt.Sprintf("; %s decides the same%s, at %s, %s as much",
-				c.Algorithm, affordable, a.cost(c), times(c.Bytes.Expected/b.Bytes.Expected))
+			if a.Want.Memory > 0 {
+				does += " and is affordable too"
+			}
+			return fmt.Sprintf("; %s %s, at %s, %s as much", c.Algorithm, does, a.cost(c), times(c.Bytes.Expected/b.Bytes.Expected))
 		}
 	}
 	return ""
