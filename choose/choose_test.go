@@ -199,6 +199,24 @@ func TestWrongWants(t *testing.T) {
 	}
 }
 
+// Each key of a request, and each layer of a log on Redis, has a state of its own.
+func TestKeysAndLayersAddUp(t *testing.T) {
+	t.Parallel()
+	redis := named(t, "redis")
+	one := answer(t, redis, "100/1m", choose.Want{}).Best
+	two := answer(t, redis, "100/1m", choose.Want{Keys: 2}).Best
+	require.Equal(t, 2*one.Bytes.Full, two.Bytes.Full)
+	require.Equal(t, 2*one.Trips, two.Trips)
+
+	long, short, both := answer(t, redis, "100/1m", choose.Want{}), answer(t, redis, "5/1s", choose.Want{}), answer(t, redis, "100/1m+5/1s", choose.Want{})
+	for _, name := range []string{"packed-log,tick=1us", "ring-log", "sliding-log"} {
+		full := func(a *choose.Answer, name string) float64 {
+			return a.Ranked[slices.IndexFunc(a.Ranked, func(c choose.Candidate) bool { return c.Algorithm.String() == name })].Bytes.Full
+		}
+		require.InDelta(t, full(long, name)+full(short, name), full(both, name+"+5/1s"), 0.01, "of the short layer as many as it admits")
+	}
+}
+
 func TestEveryAlgorithmIsWeighed(t *testing.T) {
 	t.Parallel()
 	a := answer(t, named(t, "memcache"), "100/1m", choose.Want{})
