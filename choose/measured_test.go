@@ -24,7 +24,7 @@ func TestEstimatesAgreeWithServers(t *testing.T) {
 	limit := limits(t, "700/1h")[0]
 	var all []weir.Algorithm
 	for _, name := range []string{
-		"bucketed-window,buckets=24", "sliding-log", "ring-log", "packed-log,tick=1us", "packed-log,tick=1us,error=5%",
+		"sliding-log", "ring-log", "packed-log,tick=1us", "packed-log,tick=1us,error=5%",
 	} {
 		a, err := algorithms.Parse(name)
 		require.NoError(t, err)
@@ -40,7 +40,7 @@ func TestEstimatesAgreeWithServers(t *testing.T) {
 			t.Cleanup(func() { require.NoError(t, on.Close()) })
 			res, err := bench.Compare(t.Context(), bench.Config{
 				Algorithms: all, Backends: []*backend.Backend{on}, Limit: limit,
-				Scenarios: []bench.Scenario{}, Events: []int64{30, 450}, Callers: []int{},
+				Scenarios: []bench.Scenario{}, Events: []int64{30, 200}, Callers: []int{},
 			}, nil)
 			require.NoError(t, err)
 			require.Empty(t, res.Incomplete)
@@ -59,7 +59,7 @@ func TestEstimatesAgreeWithServers(t *testing.T) {
 					require.LessOrEqual(t, near, 0.10, "%s after %d requests", r.Algorithm, m.Events)
 				}
 			}
-			require.Greater(t, points, 7)
+			require.Greater(t, points, 5)
 		})
 	}
 }

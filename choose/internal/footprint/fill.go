@@ -96,7 +96,11 @@ func (c Client) play(ctx context.Context, n int64, gap float64) ([]Item, error) 
 	st := memory.New(nil)
 	defer st.Close()
 	start, now := c.start(), c.start()
-	bound, err := c.Plan.Bind(weir.Binding{Store: st, Space: space, Clock: func() time.Time { return now }})
+	plan := c.Plan
+	if plan.Step != nil && plan.Needs == store.CapSwap { // the step makes the same state next to it, and sooner
+		plan = weir.ScriptPlan(plan.Step, plan.Params, 0)
+	}
+	bound, err := plan.Bind(weir.Binding{Store: st, Space: space, Clock: func() time.Time { return now }})
 	if err != nil {
 		return nil, err
 	}
