@@ -13,9 +13,15 @@ import (
 // typicalKey stands for a client's key: 16 bytes, a little more than an IPv4 address has at most.
 const typicalKey = "client-000000001"
 
+// betweenPoints is by how much a straight line between two measured points may be off.
+const betweenPoints = 0.10
+
 // bytes estimates what a client takes in a store of this name.
 func (s *scale) bytes(c *Candidate, storeName string, w Want) (Bytes, error) {
 	b := Bytes{Error: s.model.Stores[storeName].Error, Partly: footprint.Allocators[storeName] == nil}
+	if s.model.Stores[storeName].Curves[c.single.String()] != nil {
+		b.Error = max(b.Error, betweenPoints)
+	}
 	of := func(held int64) (float64, error) {
 		n, err := s.bytesOf(c, storeName, w, held)
 		return n * float64(w.Keys), err

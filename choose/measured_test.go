@@ -40,7 +40,7 @@ func TestEstimatesAgreeWithServers(t *testing.T) {
 			t.Cleanup(func() { require.NoError(t, on.Close()) })
 			res, err := bench.Compare(t.Context(), bench.Config{
 				Algorithms: all, Backends: []*backend.Backend{on}, Limit: limit,
-				Scenarios: []bench.Scenario{}, Events: []int64{30, 200}, Callers: []int{},
+				Scenarios: []bench.Scenario{}, Events: []int64{30, 300}, Callers: []int{},
 			}, nil)
 			require.NoError(t, err)
 			require.Empty(t, res.Incomplete)
