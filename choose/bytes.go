@@ -45,7 +45,8 @@ func (s *scale) bytes(c *Candidate, storeName string, w Want) (Bytes, error) {
 
 // bytesOf is what one key takes that holds so much of the limit.
 func (s *scale) bytesOf(c *Candidate, storeName string, w Want, held int64) (float64, error) {
-	if len(w.Limits) > 1 && storeName == "redis" && c.Plan.Step != nil && c.Plan.Step.Keyed && c.Plan.Needs.Has(store.CapScript) {
+	p := c.Plan
+	if len(w.Limits) > 1 && storeName == "redis" && p.Step != nil && p.Step.Keyed && p.Needs.Has(store.CapScript) {
 		return s.bytesOfLayers(c, storeName, w, held)
 	}
 	known := s.model.Stores[storeName]

@@ -73,7 +73,8 @@ func (a *Answer) questions(s *scale) ([]change, error) {
 	}
 	if a.Want.Memory > 0 {
 		if need := a.roomier(s); need > 0 {
-			ask(fmt.Sprintf("With %s instead of %s", size(need), size(float64(a.Want.Memory))), a.Store, func(w *Want) { w.Memory = 0 })
+			with := fmt.Sprintf("With %s instead of %s", size(need), size(float64(a.Want.Memory)))
+			ask(with, a.Store, func(w *Want) { w.Memory = 0 })
 		}
 	}
 	return all, nil

@@ -13,8 +13,8 @@
 //
 //  1. The bound: what may admit more than is tolerated is refused, by its declared worst case and not by luck.
 //  2. Early denials: likewise. Where nothing is left within both, early denials are tolerated before a higher bound is.
-//  3. Memory: what does not fit is refused; of the rest the smallest is best, as expected and then when full. Estimates within a
-//     tenth are equal.
+//  3. Memory: what does not fit is refused; of the rest the smallest is best, as expected and then when full.
+//     Estimates within a tenth are equal.
 //  4. Round trips of an admitted request: fewer are better.
 //  5. Speed: decisions per second, where they differ by more than a quarter.
 //
@@ -75,7 +75,8 @@ type Bytes struct {
 	Partly   bool    // of a store that nobody measured: no more than key and value
 }
 
-// Speed is decisions per second of 64 callers, measured on one machine that client and server shared: good to compare, and no promise.
+// Speed is decisions per second of 64 callers, measured on one machine that client and server shared: good to compare,
+// and no promise.
 type Speed struct {
 	PerSecond float64 // each a round trip of its own
 	Gathered  float64 // callers share round trips, as they do on Redis by default; zero elsewhere

@@ -43,7 +43,7 @@ func TestNamedStoresAreTheRealOnes(t *testing.T) {
 		require.NoError(t, st.Close())
 	}
 	_, err = choose.Named("mysql")
-	require.ErrorContains(t, err, `store: "mysql": want one of memory, redis,`)
+	require.ErrorContains(t, err, `store: "mysql": want memory, redis, memcache or`)
 }
 
 // Every candidate that is ranked can be made, and by the plan that was weighed.

@@ -3,7 +3,6 @@ package choose
 import (
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/weirlimits/weir"
@@ -24,7 +23,8 @@ func Named(name string) (store.Traits, error) {
 	)
 	memcache := store.Traits{
 		Name: "memcache", Capabilities: values, Clock: store.CallerClock, TTLGrain: time.Second,
-		MaxTTL: max(30*day, time.Until(lastExpiry).Truncate(time.Hour)), MaxKey: 250, MaxValue: 1<<20 - 309, MaxCounter: math.MaxInt64, Evicts: true,
+		MaxTTL: max(30*day, time.Until(lastExpiry).Truncate(time.Hour)),
+		MaxKey: 250, MaxValue: 1<<20 - 309, MaxCounter: math.MaxInt64, Evicts: true,
 	}
 	switch name {
 	case "memory":
@@ -43,6 +43,7 @@ func Named(name string) (store.Traits, error) {
 		memcache.Capabilities = store.CapCounter | store.CapFootprint
 		return memcache, nil
 	}
-	names := []string{"memory", "redis", "memcache", "memcache+counter"}
-	return store.Traits{}, &weir.FieldError{Field: "store", Value: strconv.Quote(name), Want: "one of " + strings.Join(names, ", ")}
+	return store.Traits{}, &weir.FieldError{
+		Field: "store", Value: strconv.Quote(name), Want: "memory, redis, memcache or memcache+counter",
+	}
 }

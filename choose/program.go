@@ -20,11 +20,13 @@ var programText string
 var programTemplate = template.Must(template.New("program").Parse(programText))
 
 // Program returns a complete program in Go that serves a page under the recommended limit: its store, at a URL such as
-// the program weir takes (empty: on this machine), its limiter, and net/http. It fails closed where nothing over the limit
-// is tolerated, and open otherwise. The error names what is not to be had: a recommendation, or a store of this module.
+// the program weir takes (empty: on this machine), its limiter, and net/http. It fails closed where nothing over the
+// limit is tolerated, and open otherwise. The error names what is not to be had: a recommendation, or a store of this module.
 func (a *Answer) Program(url string) ([]byte, error) {
 	if a.Best == nil {
-		return nil, &weir.FieldError{Field: "program", Value: "no recommendation", Want: "a store and a memory in which something fits"}
+		return nil, &weir.FieldError{
+			Field: "program", Value: "no recommendation", Want: "a store and a memory in which something fits",
+		}
 	}
 	p := program{
 		Answer: a, Package: a.Store.Name, Algorithm: a.Best.single.String(), Limit: goLimit(a.Want.limit()),
@@ -42,7 +44,9 @@ func (a *Answer) Program(url string) ([]byte, error) {
 		_, hosts, _ := strings.Cut(orElse(url, "memcache://localhost:11211"), "://")
 		p.Open = fmt.Sprintf("memcache.Open(%#v, nil)", strings.Split(hosts, ","))
 	default:
-		return nil, &weir.FieldError{Field: "program", Value: "store " + strconv.Quote(a.Store.Name), Want: "memory, redis or memcache"}
+		return nil, &weir.FieldError{
+			Field: "program", Value: "store " + strconv.Quote(a.Store.Name), Want: "memory, redis or memcache",
+		}
 	}
 	p.CounterOnly = a.Store.Name == "memcache" && !a.Store.Capabilities.Has(store.CapSwap)
 	for _, l := range a.layers() {
@@ -81,7 +85,12 @@ func goLimit(l weir.Limit) string {
 	for _, u := range []struct {
 		size time.Duration
 		name string
-	}{{time.Hour, "time.Hour"}, {time.Minute, "time.Minute"}, {time.Second, "time.Second"}, {time.Millisecond, "time.Millisecond"}} {
+	}{
+		{time.Hour, "time.Hour"},
+		{time.Minute, "time.Minute"},
+		{time.Second, "time.Second"},
+		{time.Millisecond, "time.Millisecond"},
+	} {
 		if l.Window%u.size == 0 {
 			window := u.name
 			if n := l.Window / u.size; n > 1 {

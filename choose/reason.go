@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/weirlimits/weir/algorithms"
 )
@@ -25,7 +25,8 @@ func (c Candidate) early(w Want) string {
 	case err != nil || d.Deficit == 0:
 		return "denies nothing without need"
 	case d.DeficitFor > 0:
-		return fmt.Sprintf("may deny up to %s too early, %s of the window", span(d.DeficitFor.Round(time.Microsecond)), percent(float64(d.DeficitFor)/float64(limit.Window)))
+		return fmt.Sprintf("may deny up to %s too early, %s of the window",
+			span(d.DeficitFor), percent(float64(d.DeficitFor)/float64(limit.Window)))
 	default:
 		return fmt.Sprintf("may deny while %s of the limit is free", percent(c.Deny))
 	}
@@ -59,70 +60,68 @@ func (a *Answer) reason() string {
 		return a.nothing()
 	}
 	b := *a.Best
-	gives := fmt.Sprintf("%s %s and %s, for %s and %s a request.",
-		b.Algorithm, a.bound(b), b.early(a.Want), a.cost(b), plural(b.Trips, "round trip"))
+	bound := a.bound(b)
 	if cage, _ := a.Want.cage(); a.Want.cageOf(b) != "" {
-		gives = fmt.Sprintf("%s %s but never more than %s in any %s, and %s, for %s and %s a request.",
-			b.Algorithm, a.bound(b), count(2*cage.Count), span(cage.Window), b.early(a.Want), a.cost(b), plural(b.Trips, "round trip"))
+		bound = fmt.Sprintf("%s, but never more than %s in any %s,",
+			strings.TrimSuffix(bound, ","), count(2*cage.Count), span(cage.Window))
 	}
-	trade := a.trade(b)
-	return gives + " " + trade
+	return fmt.Sprintf("%s %s and %s, for %s and %s a request. %s.",
+		b.Algorithm, bound, b.early(a.Want), a.cost(b), plural(b.Trips, "round trip"), a.trade(b))
 }
 
 // nothing is the reason where no candidate is left.
 func (a *Answer) nothing() string {
 	fits := func(c Candidate) bool { return c.needs == refusedMemory }
-	if c, ok := least(slices.Concat(a.Ranked, a.Refused), fits, bytesOf); ok {
-		return fmt.Sprintf("Nothing fits: the smallest, %s, takes %s. It takes more memory, fewer clients, or a shorter life of their keys.",
-			c.Algorithm, c.Refused)
+	if c, ok := least(a.Refused, fits, bytesOf); ok {
+		return fmt.Sprintf("Nothing fits: the smallest, %s, takes %s. It needs more memory, or fewer clients.", c.Algorithm, c.Refused)
 	}
-	return fmt.Sprintf("Nothing can run: %s has %s. Any store with an atomic counter can run a fixed window.", a.Store.Name, a.Store.Capabilities)
+	return fmt.Sprintf("Nothing can run: %s has %s. Any store with an atomic counter can run a fixed window.",
+		a.Store.Name, a.Store.Capabilities)
 }
 
-// trade names the other side: for a bound, what would be cheaper without one; without a bound, what one would cost.
+// trade names the other side: of a bound, what would be cheaper without one; without a bound, what one would cost.
 func (a *Answer) trade(b Candidate) string {
 	all := slices.Concat(a.Ranked, a.Refused)
 	runs := func(c Candidate) bool {
-		return c.needs != refusedStore && c.needs != refusedCost && a.Want.cageOf(c) == ""
+		return c.needs != refusedStore && c.needs != refusedCost && a.Want.cageOf(c) == "" && c.position != b.position
 	}
 	exact, hasExact := least(all, func(c Candidate) bool { return runs(c) && c.Over == 0 && c.Deny == 0 }, bytesOf)
 	loose, hasLoose := least(all, func(c Candidate) bool { return runs(c) && c.Over > b.Over }, bytesOf)
 	switch {
+	case a.Want.Aligned && b.Over == 0 && b.Algorithm.String() == algorithms.FixedWindow().String():
+		text := "A count is all that such a quota needs"
+		if hasExact {
+			text += fmt.Sprintf(": %s would hold to the limit in every sliding window too, for %s, and deny what the quota still allows",
+				exact.Algorithm, a.cost(exact))
+		}
+		return text
 	case b.Over == 0 && b.Deny == 0:
 		text := "What is paid for is to remember when each request came"
-		if b.Algorithm.String() == algorithms.FixedWindow().String() { // aligned windows are meant
-			text = "A count is all that such a quota needs"
-			if slide, ok := least(all, func(c Candidate) bool { return runs(c) && c.Over == 0 && c.Deny == 0 && c.position != b.position }, bytesOf); ok {
-				return fmt.Sprintf("%s: %s would hold to the limit in every sliding window too, for %s, and deny what the quota still allows.",
-					text, slide.Algorithm, a.cost(slide))
-			}
-			return text + "."
-		}
 		if hasLoose {
-			text += fmt.Sprintf(": %s would take %s and admit up to %s", loose.Algorithm, size(loose.Bytes.Expected), count(loose.MaxInWindow))
+			text += fmt.Sprintf(": %s would take %s and admit up to %s",
+				loose.Algorithm, size(loose.Bytes.Expected), count(loose.MaxInWindow))
 		}
-		return text + a.dearer(b) + "."
+		return text + a.dearer(b)
+	case b.Over == 0 && hasExact:
+		return a.wouldTake(exact) + ", so what is given up is a few early denials, not the bound" + a.dearer(b)
 	case b.Over == 0:
-		text := "What is given up is a few early denials, not the bound"
-		if hasExact {
-			text = fmt.Sprintf("An exact log, %s, %s, so what is given up is a few early denials, not the bound", exact.Algorithm, a.would(exact))
-		}
-		return text + a.dearer(b) + "."
-	case !hasExact:
-		return fmt.Sprintf("No log that never admits more than %s can run here, so what is given up is the bound: %s can come in one window%s.",
-			count(a.Want.limit().Count), count(b.MaxInWindow), a.noCage(b))
+		return "What is given up is a few early denials, not the bound" + a.dearer(b)
+	case hasExact:
+		return fmt.Sprintf("%s, %s as much; what is given up for that is the bound, by up to %s%s",
+			a.wouldTake(exact), times(exact.Bytes.Expected/b.Bytes.Expected), percent(b.Over), a.noCage(b))
 	default:
-		return fmt.Sprintf("An exact log, %s, %s, %s as much; what is given up for that is the bound, by up to %s%s.",
-			exact.Algorithm, a.would(exact), times(exact.Bytes.Expected/b.Bytes.Expected), percent(b.Over), a.noCage(b))
+		return fmt.Sprintf("No log that never admits more than %s can run here, so what is given up is the bound: "+
+			"%s can come in one window%s", count(a.Want.limit().Count), count(b.MaxInWindow), a.noCage(b))
 	}
 }
 
-// would is what another candidate would take.
-func (a *Answer) would(c Candidate) string {
-	if c.needs == refusedMemory {
-		return fmt.Sprintf("would take %s", c.Refused)
+// wouldTake says of an exact log what it needs.
+func (a *Answer) wouldTake(exact Candidate) string {
+	needs := a.cost(exact)
+	if exact.needs == refusedMemory {
+		needs = exact.Refused
 	}
-	return "would take " + a.cost(c)
+	return fmt.Sprintf("An exact log, %s, would take %s", exact.Algorithm, needs)
 }
 
 // dearer says what became of the best known log, where it would do as well and take more, or cannot be had.
@@ -136,7 +135,8 @@ func (a *Answer) dearer(b Candidate) string {
 		case c.needs == refusedStore:
 			return fmt.Sprintf("; %s %s", c.Algorithm, c.Refused)
 		case c.needs == refusedCost:
-			return fmt.Sprintf("; %s, with an entry for each, takes a cost of %s at most, not %s", c.Algorithm, count(c.Plan.MaxCost), count(a.Want.Cost))
+			return fmt.Sprintf("; %s, with an entry for each, takes a cost of %s at most, not %s",
+				c.Algorithm, count(c.Plan.MaxCost), count(a.Want.Cost))
 		case c.needs == refusedMemory:
 			return fmt.Sprintf("; %s would take %s", c.Algorithm, c.Refused)
 		case c.needs == refusedNot && c.Deny <= b.Deny:

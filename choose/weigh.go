@@ -62,7 +62,8 @@ func (s *scale) weigh(c *Candidate, t store.Traits, w Want) error {
 		c.refuse(refusedCost, "a request costs up to %s: an instant admits %s at most", count(w.Cost), count(most))
 	}
 	if most := c.Plan.MaxCost; most > 0 && w.Cost > most {
-		c.refuse(refusedCost, "a request costs up to %s: it keeps an entry for each and takes %s at most", count(w.Cost), count(most))
+		c.refuse(refusedCost, "a request costs up to %s: it keeps an entry for each and takes %s at most",
+			count(w.Cost), count(most))
 	}
 	if c.Bytes, err = s.bytes(c, t.Name, w); err != nil {
 		return err
@@ -100,7 +101,8 @@ func (c *Candidate) plan(shape weir.Shape, t store.Traits) {
 	case shape.MaxTTL > t.MaxTTL:
 		c.refuse(refusedStore, "needs keys that live for %v: the store keeps none longer than %v", shape.MaxTTL, t.MaxTTL)
 	case t.MaxValue > 0 && shape.MaxState > t.MaxValue:
-		c.refuse(refusedStore, "a key may need %s: the store keeps %s at most", size(float64(shape.MaxState)), size(float64(t.MaxValue)))
+		c.refuse(refusedStore, "a key may need %s: the store keeps %s at most",
+			size(float64(shape.MaxState)), size(float64(t.MaxValue)))
 	}
 }
 

@@ -65,11 +65,13 @@ func newChooseCommand(c *common) *cobra.Command {
 	}
 	c.register(cmd, flagLimit|flagSeed|flagFormat|flagOutput, resultFormats(), nil)
 	fs := cmd.Flags()
-	fs.StringVar(&v.url, "store", "redis:", "store by name, `STORE`: "+strings.Join(described, " ")+"\nor a URL, or redis:private and memcache:private")
+	fs.StringVar(&v.url, "store", "redis:",
+		"store by name, `STORE`: "+strings.Join(described, " ")+"\nor a URL, or redis:private and memcache:private")
 	complete(cmd, "store", described)
 	fs.Int64Var(&v.want.Clients, "clients", 10_000, "`N` clients that have a key at the same time")
 	fs.StringVar(&v.memory, "memory", "", "`BYTES` for all of them, such as 500MB, 2GB or 1GiB (default no bound)")
-	fs.StringVar(&v.tolerance, "tolerance", "over=0,deny=0", "what may go wrong, as `over=SHARE,deny=SHARE` of the limit, such as over=5% or over=100%,deny=0")
+	fs.StringVar(&v.tolerance, "tolerance", "over=0,deny=0",
+		"what may go wrong, as `SHARES` of the limit, such as over=5% or over=100%,deny=0")
 	fs.BoolVar(&v.want.Aligned, "aligned", false, "the limit is meant for windows aligned to the clock, as quotas are billed")
 	fs.Int64Var(&v.want.Cost, "cost", 1, "`N` of the limit that one request takes at most")
 	fs.IntVar(&v.want.Keys, "keys", 1, "`N` keys that one request is charged to, such as 2: its address and its account")
@@ -103,7 +105,9 @@ func (v *chooseCommand) run(cmd *cobra.Command) error {
 	}
 	if slices.Contains(described, v.url) {
 		if v.measure {
-			return &weir.FieldError{Field: "--measure", Value: "given with --store " + v.url, Want: "the URL of a server, or redis:private or memcache:private"}
+			return &weir.FieldError{
+				Field: "--measure", Value: "given with --store " + v.url, Want: "the URL of a server, or redis:private or memcache:private",
+			}
 		}
 		v.want.Cluster = v.url == "redis+cluster:"
 		traits, err := choose.Named(strings.TrimSuffix(strings.Replace(v.url, "+cluster", "", 1), ":"))
@@ -220,7 +224,9 @@ func parseBytes(text string) (int64, error) {
 	}[strings.TrimSpace(text[len(number):])]
 	n, err := strconv.ParseFloat(number, 64)
 	if !ok || err != nil || !(n*unit >= 1 && n*unit < 1e18) {
-		return 0, &weir.FieldError{Field: "--memory", Value: strconv.Quote(text), Want: "bytes above 0, such as 500MB, 2GB or 1GiB"}
+		return 0, &weir.FieldError{
+			Field: "--memory", Value: strconv.Quote(text), Want: "bytes above 0, such as 500MB, 2GB or 1GiB",
+		}
 	}
 	return int64(n * unit), nil
 }
@@ -252,7 +258,9 @@ func parseTolerance(text string) (over, deny float64, err error) {
 }
 
 // confirm tries the recommendation on the store.
-func (v *chooseCommand) confirm(ctx context.Context, a *choose.Answer, on *backend.Backend, events []event) (*confirmed, error) {
+func (v *chooseCommand) confirm(
+	ctx context.Context, a *choose.Answer, on *backend.Backend, events []event,
+) (*confirmed, error) {
 	full := max(min(v.want.Limits[0].Count/v.want.Cost, 10_000), 1)
 	config := bench.Config{
 		Algorithms: []weir.Algorithm{a.Best.Algorithm}, Backends: backends{on}, Limit: v.limit, Seed: v.seed,
@@ -291,6 +299,6 @@ func (c *confirmed) String() string {
 	} else {
 		text += "no bytes, " + c.NA + "; "
 	}
-	return text + fmt.Sprintf("of %d decisions, judged by %s alone, %d were denied without need and %d admitted too many; %d at most in a window.",
-		c.Decisions, c.Limit, c.FalseDenied, c.OverAdmitted, c.MaxInWindow)
+	return text + fmt.Sprintf("of %d decisions, judged by %s alone, %d were denied without need "+
+		"and %d admitted too many; %d at most in a window.", c.Decisions, c.Limit, c.FalseDenied, c.OverAdmitted, c.MaxInWindow)
 }

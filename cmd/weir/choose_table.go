@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -60,7 +59,7 @@ type confirmed struct {
 	Requests     int64   `json:"requests"` // that the measured key holds
 	BytesPerKey  float64 `json:"bytes_per_key,omitempty"`
 	Estimate     float64 `json:"estimated_bytes,omitempty"` // of such a key, where it is the full one
-	NA           string  `json:"na,omitempty"` // why there are no bytes
+	NA           string  `json:"na,omitempty"`              // why there are no bytes
 	Decisions    int64   `json:"decisions"`
 	MaxInWindow  int64   `json:"max_in_window"`
 	OverAdmitted int64   `json:"over_admitted"`
@@ -92,8 +91,10 @@ func newChoice(a *choose.Answer, limit string) *choice {
 	}
 	for i, one := range slices.Concat(a.Ranked, a.Refused) {
 		r := choiceResult{
-			Algorithm: one.Algorithm.String(), Refused: one.Refused, Plan: one.Plan.Name, MaxInWindow: one.MaxInWindow, EarlyDenial: one.Deny,
-			Trips: one.Trips, FullBytes: hundredths(one.Bytes.Full), ExpectedBytes: hundredths(one.Bytes.Expected), BytesError: one.Bytes.Error, TotalBytes: math.Round(a.Total(one)),
+			Algorithm: one.Algorithm.String(), Refused: one.Refused, Plan: one.Plan.Name,
+			MaxInWindow: one.MaxInWindow, EarlyDenial: one.Deny, Trips: one.Trips,
+			FullBytes: hundredths(one.Bytes.Full), ExpectedBytes: hundredths(one.Bytes.Expected),
+			BytesError: one.Bytes.Error, TotalBytes: math.Round(a.Total(one)),
 			PerSecond: one.Speed.PerSecond, SharedTrips: one.Speed.Gathered, Errors: one.Errors,
 		}
 		if one.Refused == "" {
@@ -162,7 +163,8 @@ func (c *choice) question() string {
 	if c.Memory > 0 {
 		memory = " in " + bytesText(float64(c.Memory))
 	}
-	return fmt.Sprintf("%s for %s clients on %s (%s)%s, tolerated: %s.", c.Limit, digits.Group(c.Clients), c.Store, c.Class, memory, c.Tolerated)
+	return fmt.Sprintf("%s for %s clients on %s (%s)%s, tolerated: %s.",
+		c.Limit, digits.Group(c.Clients), c.Store, c.Class, memory, c.Tolerated)
 }
 
 func (c *choice) recommendation() string {
@@ -191,7 +193,9 @@ func (c *choice) table(markdown bool) string {
 	style.Format.Header = text.FormatDefault
 	style.Options.DrawBorder, style.Options.SeparateColumns = false, false
 	tw.SetStyle(style)
-	heads := table.Row{"Algorithm", "Max in W", "Early", "Seen over", "denied", "Trips", "Bytes each", "In all", "Per second", "Shared trips"}
+	heads := table.Row{
+		"Algorithm", "Max in W", "Early", "Seen over", "denied", "Trips", "Bytes each", "In all", "Per second", "Shared trips",
+	}
 	tw.AppendHeader(heads)
 	var configs []table.ColumnConfig
 	for i := range heads[1:] {
@@ -208,7 +212,8 @@ func (c *choice) table(markdown bool) string {
 		}
 		tw.AppendRow(table.Row{
 			r.Algorithm, digits.Group(r.MaxInWindow), shareText(r.EarlyDenial), over, denied, r.Trips,
-			digits.Group(int64(math.Round(r.FullBytes))), bytesText(r.TotalBytes), perSecondText(r.PerSecond), perSecondText(r.SharedTrips),
+			digits.Group(int64(math.Round(r.FullBytes))), bytesText(r.TotalBytes),
+			perSecondText(r.PerSecond), perSecondText(r.SharedTrips),
 		})
 	}
 	if markdown {
@@ -264,8 +269,9 @@ func (c *choice) csv(b *bytes.Buffer) error {
 			over, denied = strconv.FormatFloat(r.Errors.Over, 'f', -1, 64), strconv.FormatFloat(r.Errors.Denied, 'f', -1, 64)
 		}
 		_ = w.Write([]string{
-			r.Algorithm, rank, strings.TrimSpace(r.Refused), r.Plan, strconv.FormatInt(r.MaxInWindow, 10), strconv.FormatFloat(r.EarlyDenial, 'f', -1, 64),
-			over, denied, number(float64(r.Trips)), number(r.FullBytes), number(r.ExpectedBytes), number(r.TotalBytes), number(r.PerSecond), number(r.SharedTrips),
+			r.Algorithm, rank, r.Refused, r.Plan,
+			strconv.FormatInt(r.MaxInWindow, 10), strconv.FormatFloat(r.EarlyDenial, 'f', -1, 64), over, denied, number(float64(r.Trips)),
+			number(r.FullBytes), number(r.ExpectedBytes), number(r.TotalBytes), number(r.PerSecond), number(r.SharedTrips),
 		})
 	}
 	w.Flush()

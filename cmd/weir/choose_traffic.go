@@ -37,7 +37,9 @@ func (v *chooseCommand) events(cmd *cobra.Command) ([]event, error) {
 		v.want.Held = busiest(tr.Events, window.Microseconds())
 		return tr.Events, nil
 	case v.traffic.idle(cmd) != "":
-		return nil, &weir.FieldError{Field: "--" + v.traffic.idle(cmd), Value: "given without --trace", Want: "--trace FILE with it"}
+		return nil, &weir.FieldError{
+			Field: "--" + v.traffic.idle(cmd), Value: "given without --trace", Want: "--trace FILE with it",
+		}
 	case v.scenario != "":
 		all := bench.Scenarios(v.limit, v.seed)
 		i := slices.IndexFunc(all, func(s bench.Scenario) bool { return s.Name == v.scenario })
@@ -113,8 +115,9 @@ func (v *chooseCommand) look(ctx context.Context, a *choose.Answer, events []eve
 	}
 	for _, r := range res.Results {
 		if p := r.Precision; p != nil && p.NA == "" && p.Events > 0 {
+			n := float64(p.Events)
 			v.want.Seen[r.Algorithm] = choose.Errors{
-				Over: float64(p.OverAdmitted) / float64(p.Events), Denied: float64(p.FalseDenied) / float64(p.Events), Admitted: p.AdmittedRatio,
+				Over: float64(p.OverAdmitted) / n, Denied: float64(p.FalseDenied) / n, Admitted: p.AdmittedRatio,
 			}
 		}
 	}
