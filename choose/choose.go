@@ -108,7 +108,7 @@ func For(t store.Traits, want Want) (*Answer, error) {
 		return nil, err
 	}
 	a.Reason = a.reason()
-	a.Notes = a.notes()
+	a.Notes = a.notes(s.model)
 	a.Changes, err = a.changes(s)
 	return a, err
 }

@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/weirlimits/weir"
+	"github.com/weirlimits/weir/choose/internal/footprint"
 	"github.com/weirlimits/weir/store"
 )
 
 // notes are what follows from the store's traits, the plan, and how requests are charged.
-func (a *Answer) notes() (all []string) {
+func (a *Answer) notes(m footprint.Model) (all []string) {
 	if a.Best == nil {
 		return nil
 	}
@@ -51,6 +52,11 @@ func (a *Answer) notes() (all []string) {
 	full := b.Bytes.Full * float64(w.Clients)
 	note(len(w.Held) > 0 && w.Memory > 0 && full > float64(w.Memory),
 		"The traffic given takes %s; if every client used its whole limit at once, %s.", size(a.Total(b)), size(full))
+	what := "Speed and the errors seen were"
+	if w.Seen != nil {
+		what = "Speed was"
+	}
+	note(b.Speed.PerSecond > 0, "%s measured at %s on %s: good to compare with, and no promise.", what, m.Limit, m.Machine)
 	note(b.Bytes.Partly, "Nobody measured this store: bytes are those of key and value alone, and it takes more.")
 	note(!b.Bytes.Partly, "Bytes are estimates within %s, for keys of %d bytes under the prefix %q; "+
 		"leave a server a quarter for itself.", percent(max(b.Bytes.Error, 0.05)), len(typicalKey), weir.DefaultPrefix)

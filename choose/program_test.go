@@ -28,16 +28,25 @@ func TestProgramsCompile(t *testing.T) {
 		url   string
 		lines []string
 	}{
-		{named(t, "redis"), "100/1m", choose.Want{Clients: 1}, "", []string{`redis.Open("redis://localhost:6379/0", nil)`, "weir.FailClosed(limiter"}},
-		{named(t, "redis"), "10/15m", choose.Want{Clients: 1, Keys: 2}, "redis+cluster://a,b", []string{`redis.Open("redis+cluster://a,b", nil)`, "15 * time.Minute", `"account"`}},
+		{named(t, "redis"), "100/1m", choose.Want{Clients: 1}, "", []string{
+			`redis.Open("redis://localhost:6379/0", nil)`, "weir.FailClosed(limiter",
+		}},
+		{named(t, "redis"), "10/15m", choose.Want{Clients: 1, Keys: 2}, "redis+cluster://a,b", []string{
+			`redis.Open("redis+cluster://a,b", nil)`, "15 * time.Minute", `"account"`,
+		}},
 		{named(t, "memcache"), "100/1m", choose.Want{Clients: 1, Over: 1}, "memcache://a:1,b:2", []string{
-			`memcache.Open([]string{"a:1", "b:2"}, nil)`, "weir.FailOpen(limiter", "weir.Layer{Algorithm: algorithm, Limit: weir.Limit{Count: 5, Window: time.Second}}",
+			`memcache.Open([]string{"a:1", "b:2"}, nil)`, "weir.FailOpen(limiter",
+			"weir.Layer{Algorithm: algorithm, Limit: weir.Limit{Count: 5, Window: time.Second}}",
 		}},
 		{named(t, "redis"), "100/1m+500/1h+5/1s", choose.Want{Clients: 1}, "", []string{
 			"weir.Layered(algorithm, weir.Layer{Algorithm: algorithm, Limit: weir.Limit{Count: 500, Window: time.Hour}}, weir.Layer{",
 		}},
-		{named(t, "memcache+counter"), "10/1500us", choose.Want{Clients: 1}, "", []string{"st.CounterOnly()", "1500 * time.Microsecond"}},
-		{named(t, "memory"), "1000000/24h", choose.Want{Clients: 1, Cost: 2000}, "", []string{"st := memory.New(nil)", "return 2000"}},
+		{named(t, "memcache+counter"), "10/1500us", choose.Want{Clients: 1}, "", []string{
+			"st.CounterOnly()", "1500 * time.Microsecond",
+		}},
+		{named(t, "memory"), "1000000/24h", choose.Want{Clients: 1, Cost: 2000}, "", []string{
+			"st := memory.New(nil)", "return 2000",
+		}},
 	} {
 		s.want.Limits = limits(t, s.limit)
 		a, err := choose.For(s.store, s.want)

@@ -54,7 +54,8 @@ func situations(t testing.TB) []situation {
 			best: "fixed-window+5/1s", within: true,
 			reason: []string{
 				"up to 200 in one window", "never more than 10 in any 1s", "2 round trips",
-				"An exact log, packed-log,tick=1us, would take 480 bytes a client, 2.4 GB in all, 2.5 times as much", "given up for that is the bound",
+				"An exact log, packed-log,tick=1us, would take 480 bytes a client, 2.4 GB in all, 2.5 times as much",
+				"given up for that is the bound",
 			},
 			refused: map[string]string{"sliding-log": "needs sorted set + script", "sliding-counter": "100 % of the limit"},
 			changes: []string{"With nothing tolerated (over=0, deny=0): packed-log,tick=1us"},
@@ -78,7 +79,8 @@ func situations(t testing.TB) []situation {
 			best: "packed-log,tick=1us,error=1%",
 			reason: []string{
 				"never admits more than 10,000 in any window", "372 MB in all",
-				"An exact log, packed-log,tick=1us, would take 10 GB of 2 GB", "a few early denials, not the bound", "sliding-log would take 1.4 TB of 2 GB",
+				"An exact log, packed-log,tick=1us, would take 10 GB of 2 GB", "a few early denials, not the bound",
+				"sliding-log would take 1.4 TB of 2 GB",
 			},
 			refused: map[string]string{"sliding-log": "1.4 TB of 2 GB", "ring-log": "101 GB of 2 GB", "fixed-window": "20,000 in a window"},
 			changes: []string{"With 10 GB instead of 2 GB: packed-log,tick=1us", "(over=100%): fixed-window+3000/100ms"},
@@ -95,7 +97,10 @@ func situations(t testing.TB) []situation {
 			name: "billing by a monthly quota", store: redis, limit: "5000/30d",
 			want: choose.Want{Clients: 5000, Aligned: true},
 			best: "fixed-window", within: true,
-			reason: []string{"never admits more than 5,000 in one aligned window", "hold to the limit in every sliding window too, for 29 kB a client", "deny what the quota still allows"},
+			reason: []string{
+				"never admits more than 5,000 in one aligned window",
+				"hold to the limit in every sliding window too, for 29 kB a client", "deny what the quota still allows",
+			},
 		},
 		{
 			name: "a quota over any thirty days", store: redis, limit: "5000/30d",
@@ -121,15 +126,21 @@ func situations(t testing.TB) []situation {
 				"no cage softens it: fixed-window+5/1s needs script or compare-and-swap",
 			},
 			refused: map[string]string{"packed-log": "needs script or compare-and-swap", "gcra": "needs script or compare-and-swap"},
-			changes: []string{"With Redis instead of memcache: packed-log,tick=1us", "With compare-and-swap, which memcached has: packed-log,tick=1us"},
-			notes:   []string{"The bound is given up last", "Plan counter adds first and takes back"},
+			changes: []string{
+				"With Redis instead of memcache: packed-log,tick=1us",
+				"With compare-and-swap, which memcached has: packed-log,tick=1us",
+			},
+			notes: []string{"The bound is given up last", "Plan counter adds first and takes back"},
 		},
 		{
 			name: "an exact limit on memcached", store: memcache, limit: "100/1m",
 			want: choose.Want{Clients: 10_000},
 			best: "packed-log,tick=1us", within: true,
-			reason: []string{"480 bytes a client", "2 round trips", "fixed-window would take 120 bytes and admit up to 200", "sliding-log needs sorted set + script"},
-			notes:  []string{"one that is ahead by d admits what d refills", "unless a key is evicted"},
+			reason: []string{
+				"480 bytes a client", "2 round trips", "fixed-window would take 120 bytes and admit up to 200",
+				"sliding-log needs sorted set + script",
+			},
+			notes: []string{"one that is ahead by d admits what d refills", "unless a key is evicted"},
 		},
 		{
 			name: "a single process", store: named(t, "memory"), limit: "100/1m",
@@ -143,7 +154,10 @@ func situations(t testing.TB) []situation {
 			want: choose.Want{Clients: 10_000, Keys: 2, Cluster: true},
 			best: "packed-log,tick=1us", within: true,
 			reason: []string{"2 round trips"},
-			notes:  []string{"different slots, which no script can join", "A hash tag puts them in one only where both hold it", "gives back what a denied request had taken"},
+			notes: []string{
+				"different slots, which no script can join", "A hash tag puts them in one only where both hold it",
+				"gives back what a denied request had taken",
+			},
 		},
 		{
 			name: "a managed Redis that evicts", store: evicting(redis), limit: "100/1m",
@@ -156,7 +170,10 @@ func situations(t testing.TB) []situation {
 			name: "five percent over by contract", store: redis, limit: "100/1m",
 			want: choose.Want{Clients: 10_000, Over: 0.05, Deny: 1},
 			best: "gcra,burst=6", within: true,
-			reason:  []string{"up to 105 in one window", "no more than 6 at once", "An exact log, packed-log,tick=1us, would take 468 bytes a client", "the bound, by up to 5 %"},
+			reason: []string{
+				"up to 105 in one window", "no more than 6 at once",
+				"An exact log, packed-log,tick=1us, would take 468 bytes a client", "the bound, by up to 5 %",
+			},
 			refused: map[string]string{"gcra": "199 in a window: 105 are tolerated"},
 			changes: []string{"(over=0, deny=0): packed-log,tick=1us", "(over=100%): fixed-window+5/1s"},
 		},

@@ -103,7 +103,7 @@ func (v *chooseCommand) run(cmd *cobra.Command) error {
 	if err := v.parseWant(); err != nil {
 		return err
 	}
-	if slices.Contains(described, v.url) {
+	if slices.Contains(described, v.url) && (v.url != "memory:" || !v.measure) {
 		if v.measure {
 			return &weir.FieldError{
 				Field: "--measure", Value: "given with --store " + v.url, Want: "the URL of a server, or redis:private or memcache:private",
