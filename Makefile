@@ -48,7 +48,8 @@ results: deps peers ## measure what the docs show, to docs/results: some twenty 
 	$(COMPARE) -o docs/results/compare.json >/dev/null
 	$(CAGE) -o docs/results/cage.json >/dev/null
 
-docs: ## make the documents and pictures from docs/results and the example's source
+docs: ## make the documents and pictures, and what weir choose estimates from, out of docs/results and the example's source
+	go generate ./choose
 	cd bench/docs && go run .
 	cd examples/boltstore && go generate .
 

@@ -62,6 +62,7 @@ func newRootCommand(stdin io.Reader, stdout, stderr io.Writer) *cobra.Command {
 	})
 	root.SetVersionTemplate("weir {{.Version}}\n")
 	root.AddCommand(
+		newChooseCommand(shared()),
 		newMatrixCommand(shared()),
 		newCompareCommand(shared()),
 		newReplayCommand(shared()),
