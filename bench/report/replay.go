@@ -101,4 +101,3 @@ func (r *Replay) summary(detail bool) grid {
 	}
 	return t
 }
-

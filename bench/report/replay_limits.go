@@ -79,7 +79,7 @@ func (r *Replay) whatIf() grid {
 			i = len(t.rows)
 			t.rows = append(t.rows, newRow(o.Algorithm, inProcess, nil, ""))
 		}
-		cells := slices.Repeat([]cell{words(printable(notMeasured(o.NA)))}, 4)
+		cells := slices.Repeat([]cell{words(printable(o.NA))}, 4)
 		if o.NA == "" {
 			cells = append(shareCells(o), number(digits.Group(o.MaxInWindow), float64(o.MaxInWindow)),
 				number(digits.Group(o.FalseDenied), float64(o.FalseDenied)))

@@ -70,7 +70,7 @@ func (q *questions) parse() error {
 func parseGoal(s string) (insight.Goal, error) {
 	wrong := &weir.FieldError{
 		Field: "--find-limit", Value: strconv.Quote(s),
-		Want:  "deny=P% for clients or requests=P% for requests, P from 0 to 100, such as deny=0.1%",
+		Want: "deny=P% for clients or requests=P% for requests, P from 0 to 100, such as deny=0.1%",
 	}
 	of, number, _ := strings.Cut(s, "=")
 	names := map[string]string{"deny": insight.Clients, "requests": insight.Requests}
