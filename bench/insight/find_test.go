@@ -2,6 +2,7 @@ package insight_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -72,17 +73,33 @@ func TestFindWhereNoLimitWill(t *testing.T) {
 	require.Equal(t, "a cost of 1500: want at most 1000 for sliding-log", f.NA)
 }
 
-// At a limit of 3 the request for three is admitted and the three behind it are denied; at 2 it is denied and one
-// behind it. So 2 denies less than 3.
+// A request for four, then four for one. At a limit of 3 the first is denied, and one of the others; at 4 all the
+// others are, at 5 three of them, at 6 two. So 3 denies no more than 6, which is what is found first.
 func TestAHigherLimitMayDenyMore(t *testing.T) {
-	events := slices.Concat([]trace.Event{{Time: 1e6, Key: "a", Cost: 3}}, at(2, "a", 3))
-	a := parse(t, "sliding-log")
-	require.EqualValues(t, 2, decide(t, events, a, minute(2)).Denied)
-	require.EqualValues(t, 3, decide(t, events, a, minute(3)).Denied)
-	f := find(t, events, "sliding-log", insight.Goal{Of: insight.Requests, Most: 0.5})
-	require.EqualValues(t, 2, f.Limit, "found from 4 downwards")
+	events := slices.Concat([]trace.Event{{Time: 1e6, Key: "a", Cost: 4}}, at(2, "a", 4))
+	for limit, denied := range []int64{1: 4, 2: 3, 3: 2, 4: 4, 5: 3, 6: 2, 7: 1, 8: 0} {
+		if limit > 0 {
+			require.Equal(t, denied, decide(t, events, parse(t, "sliding-log"), minute(int64(limit))).Denied)
+		}
+	}
+	f := find(t, events, "sliding-log", insight.Goal{Of: insight.Requests, Most: 0.4})
+	require.EqualValues(t, 3, f.Limit)
 	require.EqualValues(t, 1, f.RuledOut)
 	require.EqualValues(t, 3, f.OneLess.Denied)
+}
+
+// 0.29 of a hundred is 29, although not in floating point.
+func TestGoalCountsExactly(t *testing.T) {
+	var events []trace.Event
+	for i := range 100 {
+		n := 1
+		if i < 29 {
+			n = 2
+		}
+		events = append(events, at(1, fmt.Sprint(i), n)...)
+	}
+	require.EqualValues(t, 1, find(t, events, "gcra", insight.Goal{Of: insight.Clients, Most: 0.29}).Limit)
+	require.EqualValues(t, 2, find(t, events, "gcra", insight.Goal{Of: insight.Clients, Most: 0.289}).Limit)
 }
 
 func TestFindRefusesWhatIsNoGoal(t *testing.T) {
