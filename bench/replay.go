@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/weirlimits/weir"
+	"github.com/weirlimits/weir/bench/insight"
 	"github.com/weirlimits/weir/bench/oracle"
 	"github.com/weirlimits/weir/bench/trace"
 	"github.com/weirlimits/weir/internal/backend"
@@ -31,23 +32,27 @@ type Decided struct {
 	Decision         weir.Decision
 }
 
-// ReplayResults are the summaries of a replay, one for each pair.
+// ReplayResults are the summaries of a replay, one for each pair, and what was asked of the events beside it.
 type ReplayResults struct {
-	Results []ReplayResult `json:"results"`
+	Results []ReplayResult    `json:"results"`
+	Span    insight.Span      `json:"span"`
+	Found   []insight.Found   `json:"find_limit,omitempty"` // decided in process; Replay leaves it empty
+	WhatIf  []insight.Outcome `json:"what_if,omitempty"`    // likewise
 	// Incomplete says why and where a replay ended early; empty for a whole one.
 	Incomplete string `json:"incomplete,omitempty"`
 }
 
 // ReplayResult is what one algorithm on one store made of the events. Precision is nil where the
-// pair could not run or failed.
+// pair could not run or failed, Denials also where there are no figures.
 type ReplayResult struct {
 	Algorithm   string   `json:"algorithm"` // options included
 	Store       string   `json:"store"`
 	Limit       string   `json:"limit"`
 	Unsupported []string `json:"unsupported,omitempty"` // as in [Result]
 	*Precision
-	MostDenied []Client `json:"most_denied,omitempty"`
-	Error      string   `json:"error,omitempty"` // what ended the replay of this pair
+	Denials    *insight.Denials `json:"denials,omitempty"`
+	MostDenied []insight.Client `json:"most_denied,omitempty"`
+	Error      string           `json:"error,omitempty"` // what ended the replay of this pair
 }
 
 // Replay decides recorded events in simulated time: every algorithm on every backend, every decision
@@ -73,14 +78,14 @@ func Replay(ctx context.Context, config ReplayConfig, progress Progress) (*Repla
 			return refused
 		}
 	}
-	res := &ReplayResults{}
+	res := &ReplayResults{Span: insight.NewSpan(config.Events)}
 	all := pairs(config.Algorithms, config.Backends, config.Limit)
 	for i, p := range all {
 		if progress != nil {
 			progress(p.String(), i, len(all))
 		}
 		one := ReplayResult{Algorithm: p.algorithm.String(), Store: p.backend.Name, Limit: p.limit.String()}
-		err := replayPair(ctx, p, config, &one)
+		err := replayPair(ctx, p, config, res.Span, &one)
 		switch {
 		case refused != nil:
 			return res, refused
@@ -112,7 +117,7 @@ func checkEvents(events []trace.Event) error {
 }
 
 // replayPair decides all events on one pair and fills in its result.
-func replayPair(ctx context.Context, p pair, config ReplayConfig, one *ReplayResult) error {
+func replayPair(ctx context.Context, p pair, config ReplayConfig, span insight.Span, one *ReplayResult) error {
 	var err error
 	if one.Unsupported, err = p.unsupported(); err != nil || one.Unsupported != nil {
 		return err
@@ -121,10 +126,10 @@ func replayPair(ctx context.Context, p pair, config ReplayConfig, one *ReplayRes
 		return err
 	}
 	judge := oracle.NewJudge(p.limit.Count, p.limit.Window.Microseconds())
-	clients := tally{}
+	ledger := insight.NewLedger(span)
 	n, err := decide(ctx, p, config.Events, func(e trace.Event, d weir.Decision) error {
 		judge.Observe(e.Key, observation(e, d))
-		clients.add(e.Key, d.Allowed)
+		ledger.Observe(e, d)
 		if config.Decision == nil {
 			return nil
 		}
@@ -136,7 +141,8 @@ func replayPair(ctx context.Context, p pair, config ReplayConfig, one *ReplayRes
 	}
 	one.Precision = &precision
 	if precision.NA == "" {
-		one.MostDenied = clients.mostDenied(config.Top)
+		denials := ledger.Denials()
+		one.Denials, one.MostDenied = &denials, ledger.MostDenied(config.Top)
 	}
 	return nil
 }

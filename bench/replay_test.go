@@ -14,6 +14,7 @@ import (
 	"github.com/weirlimits/weir"
 	"github.com/weirlimits/weir/algorithms"
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/bench/insight"
 	"github.com/weirlimits/weir/bench/trace"
 	"github.com/weirlimits/weir/internal/backend"
 )
@@ -65,7 +66,19 @@ func TestRL001TenLoginsAroundTheMinute(t *testing.T) {
 	require.EqualValues(t, 10, r.Results[0].MaxInWindow)
 	require.Empty(t, r.Results[0].MostDenied)
 	require.EqualValues(t, 5, r.Results[1].MaxInWindow)
-	require.Equal(t, []bench.Client{{Key: "client", Requests: 10, Denied: 5}}, r.Results[1].MostDenied)
+	require.Zero(t, r.Results[0].Denials.Clients)
+	// The first of the five leaves the window 55 s after noon.
+	require.Equal(t, []insight.Client{{
+		Key: "client", Requests: 10, Denied: 5, FirstDeniedUS: noon.UnixMicro(), LastDeniedUS: noon.UnixMicro() + 400_000,
+		LockedOutUS: 55e6, LongestUS: 55e6,
+	}}, r.Results[1].MostDenied)
+	require.Equal(t, &insight.Denials{
+		Clients: 1, ClientsShare: 1, RequestShare: 0.5, LockedOutUS: 55e6, LongestUS: 55e6, Hours: [24]int64{12: 5},
+		OverTime: []int64{0, 0, 0, 0, 0, 5},
+	}, r.Results[1].Denials)
+	require.Equal(t, insight.Span{
+		StartUS: noon.Add(-5 * time.Second).UnixMicro(), StepUS: 1e6, Requests: []int64{1, 1, 1, 1, 1, 5}, Hours: [24]int64{11: 5, 12: 5},
+	}, r.Span)
 }
 
 // mixed is n requests of several keys, among them a peek and costs of three and a hundred.

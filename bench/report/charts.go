@@ -39,6 +39,7 @@ const (
 	barsKind    kind = "bars"    // a row of each series: a bar of the first point, a tick at the second
 	stackKind   kind = "stack"   // a row of each series: the points' bars end to end
 	rangesKind  kind = "ranges"  // a row of each series: its points on one line
+	columnsKind kind = "columns" // a column of each point of one series, side by side from one end of x to the other
 )
 
 type axis struct {
@@ -58,6 +59,8 @@ const (
 	countUnit unit = "count"
 	shareUnit unit = "share"
 	timesUnit unit = "times"
+	clockUnit unit = "clock" // microseconds since the Unix epoch, told in UTC
+	hourUnit  unit = "hour"  // of the day
 )
 
 // panel is one of several small pictures side by side.

@@ -65,6 +65,15 @@
     count: (v) => short(v, [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]),
     share: (v) => +(v * 100).toPrecision(3) + "%",
     times: (v) => +v.toPrecision(3) + "×",
+    clock: (v) => { const s = new Date(v / 1000).toISOString(); return v % 864e8 === 0 ? s.slice(5, 10) : s.slice(11, v % 6e7 ? 19 : 16); },
+    hour: (v) => String(v).padStart(2, "0"),
+  };
+  // moments are about four round times between two, in microseconds; of hours of the day, every sixth.
+  const moments = ({ unit, min, max }) => {
+    const seconds = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000];
+    const step = unit === "hour" ? 6 : 1e6 * (seconds.find((s) => (max - min) / s / 1e6 <= 5) || 315360000), all = [];
+    for (let v = Math.ceil(min / step) * step; v < max; v += step) all.push(v);
+    return all;
   };
   // stops are round values on an axis, about four.
   const stops = ({ min, max, log }) => {
@@ -227,6 +236,19 @@
           text(told, fits ? at : w, Math.max(y(Math.max(peak, over ? 0 : d.limit)) - 9, 8), { bold: true, style: { fill: color, align: fits ? "left" : "right" } }),
           text("limit", grid.left + 3, y(d.limit) - 7, { px: 11, style: { fill: theme.dim } }),
         ],
+      };
+    },
+
+    columns(d, panel, w, h) {
+      const [s] = panel.series, l = look(s.look), grid = { left: 44, right: 12, top: 24, bottom: 40 };
+      const x = scale(d.x, grid.left, w - grid.right), y = scale(d.y, h - grid.bottom, grid.top);
+      return {
+        ...base(grid), xAxis: { type: "category", show: false, data: s.points.map((_, i) => i) }, yAxis: hidden(d.y),
+        series: [{
+          type: "bar", name: s.name, barCategoryGap: "15%", itemStyle: { color: l.color },
+          data: s.points.map((p) => ({ value: p.y, tip: [s.name, p.text] })),
+        }],
+        graphic: [...ruled(d, grid, w, h, x, y, apartOf(moments(d.x), d.x.unit, x), stops(d.y).filter((v) => v % 1 === 0)), line(grid.left, y(0), w - grid.right, y(0))],
       };
     },
 

@@ -13,8 +13,8 @@ import (
 // writeCSV writes one line for each figure, so that any program can filter and pivot them: algorithm, store,
 // measure, at, metric, value, spread, note. The class, plan and exactness are lines too. What cannot run
 // has one line, whose note says "needs ...".
-// Names that a spreadsheet would take for a formula begin with an apostrophe.
-func writeCSV(w io.Writer, r *bench.Results) error {
+// Names that a spreadsheet would take for a formula begin with an apostrophe. more are figures that no result holds.
+func writeCSV(w io.Writer, r *bench.Results, more ...Figure) error {
 	out := csv.NewWriter(w) // it keeps its first error until Flush
 	_ = out.Write([]string{"algorithm", "store", "measure", "at", "metric", "value", "spread", "note"})
 	figures := Figures(r)
@@ -50,7 +50,7 @@ func writeCSV(w io.Writer, r *bench.Results) error {
 			write(figures[i])
 		}
 	}
-	for _, f := range floorFigures(r) {
+	for _, f := range append(floorFigures(r), more...) {
 		write(f)
 	}
 	out.Flush()

@@ -75,7 +75,9 @@ type htmlPage struct {
 }
 
 // Small reports whether the panels need little room.
-func (c chart) Small() bool { return c.Picture.Kind == stepsKind || c.ID == wrongChartID }
+func (c chart) Small() bool {
+	return c.Picture.Kind == stepsKind || c.Picture.Kind == columnsKind || c.ID == wrongChartID
+}
 
 // markOf is the drawing of a mark that charts.js makes too, for the line that explains it.
 func markOf(k kind, n int) template.HTML {

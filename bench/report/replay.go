@@ -2,9 +2,7 @@ package report
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
-	"strings"
 
 	"github.com/weirlimits/weir/bench"
 	"github.com/weirlimits/weir/internal/digits"
@@ -35,7 +33,8 @@ func (r *Replay) AsResults() *bench.Results {
 }
 
 // Render writes the replay in a format: "text", "json", "csv", "md" or "html". The JSON is that of
-// [bench.ReplayResults], the CSV that of [Render].
+// [bench.ReplayResults]; the CSV that of [Render], with a line also for each figure of who was denied, when, and of
+// other limits.
 func (r *Replay) Render(w io.Writer, format string, opts *Options) error {
 	switch format {
 	case formatJSON:
@@ -43,19 +42,33 @@ func (r *Replay) Render(w io.Writer, format string, opts *Options) error {
 		e.SetIndent("", "  ")
 		return e.Encode(r.Results)
 	case formatCSV:
-		return writeCSV(w, r.AsResults())
+		return writeCSV(w, r.AsResults(), r.insights()...)
 	}
-	res := r.AsResults()
-	p := newPage(res, format != formatText)
+	return r.page(format).render(w, format, opts)
+}
+
+// page is what text tells in short, Markdown in full, and HTML with the numbers of its charts.
+func (r *Replay) page(format string) page {
+	detail := format != formatText
+	p := newPage(r.AsResults(), detail)
 	p.title = "Replay of " + printable(r.Trace.Name) + " at " + printable(r.Limit.Text)
+	p.charts = append(r.charts(), p.charts...)
+	p.legend = append(r.legend(), p.legend...)
 	p.grids = nil
-	for _, t := range []grid{r.summary(format != formatText), r.denied(format != formatText)} {
+	all := []grid{r.summary(detail), r.denials(detail)}
+	if detail {
+		all = append(all, r.worst())
+	}
+	if format == formatHTML {
+		all = append(all, r.overTime(), r.hours())
+	}
+	for _, t := range append(all, r.found(), r.whatIf()) {
 		if len(t.rows) > 0 {
 			t.arrange()
 			p.grids = append(p.grids, t)
 		}
 	}
-	return p.render(w, format, opts)
+	return p
 }
 
 // summary tells with detail also how many events of how many keys there were, each row the same.
@@ -87,38 +100,4 @@ func (r *Replay) summary(detail bool) grid {
 		t.rows = append(t.rows, to)
 	}
 	return t
-}
-
-// mostNamed is how many clients text names; a page names all that the results do.
-const mostNamed = 3
-
-// denied names the clients denied most, where there are any.
-func (r *Replay) denied(detail bool) grid {
-	t := grid{id: "denied", title: "Denied most", groups: []group{{columns: []column{
-		{title: "clients (denied of all requests)", words: true, fold: 66},
-	}}}}
-	for _, one := range r.Results.Results {
-		var names []string
-		for i, c := range one.MostDenied {
-			if i == mostNamed && !detail {
-				break
-			}
-			names = append(names, fmt.Sprintf("%s (%s of %s)", shortened(printable(c.Key)), digits.Group(c.Denied), digits.Group(c.Requests)))
-		}
-		if len(names) > 0 {
-			to := newRow(one.Algorithm, one.Store, nil, "")
-			to.cells = []cell{words(strings.Join(names, ", "))}
-			t.rows = append(t.rows, to)
-		}
-	}
-	return t
-}
-
-// shortened keeps a name that may be megabytes long from filling the page.
-func shortened(name string) string {
-	const most = 60
-	if runes := []rune(name); len(runes) > most {
-		return string(runes[:most]) + "..."
-	}
-	return name
 }

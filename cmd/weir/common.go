@@ -45,8 +45,10 @@ type common struct {
 	stdout, stderr io.Writer
 
 	stores     []string         // URLs, checked but not opened
-	algorithms []weir.Algorithm // all, where --algorithm is not given
-	limit      weir.Limit
+	algorithms []weir.Algorithm // all, where --algorithm is not given; each under all layers of --limit
+	alone      []weir.Algorithm // the same without the further layers
+	limits     []weir.Limit     // the layers of --limit
+	limit      weir.Limit       // the first of them
 	seed       uint64
 	format     string      // of standard output
 	outputs    []string    // files, whose endings say what they hold
@@ -178,42 +180,40 @@ func (c *common) addAlgorithm(a weir.Algorithm) bool {
 }
 
 func (c *common) parseLimit() error {
-	limits, err := weir.ParseLimits(c.given.limit)
-	if err != nil {
+	var err error
+	if c.limits, err = weir.ParseLimits(c.given.limit); err != nil {
 		return err
 	}
-	c.limit = limits[0]
+	c.limit = c.limits[0]
 	if c.flags&flagAlgorithm == 0 {
 		return nil
 	}
-	c.layer(limits[1:])
-	var fit []weir.Algorithm
-	for i, a := range c.algorithms {
+	var fit, alone []weir.Algorithm
+	for i, one := range c.algorithms {
+		a := layered(one, c.limits[1:])
 		switch _, err := a.Shape(c.limit); {
 		case err == nil:
-			fit = append(fit, a)
+			fit, alone = append(fit, a), append(alone, one)
 		case i < len(c.given.algorithms):
 			return err // it was asked for
 		default:
 			c.note("left out: %s: %v", a, err)
 		}
 	}
-	c.algorithms = fit
+	c.algorithms, c.alone = fit, alone
 	return nil
 }
 
-// layer puts further limits beside the first: each algorithm then keeps to all of them.
-func (c *common) layer(more []weir.Limit) {
+// layered makes an algorithm keep to further limits beside its first.
+func layered(a weir.Algorithm, more []weir.Limit) weir.Algorithm {
 	if len(more) == 0 {
-		return
+		return a
 	}
-	for i, a := range c.algorithms {
-		layers := make([]weir.Layer, len(more))
-		for j, l := range more {
-			layers[j] = weir.Layer{Algorithm: a, Limit: l}
-		}
-		c.algorithms[i] = weir.Layered(a, layers...)
+	layers := make([]weir.Layer, len(more))
+	for i, l := range more {
+		layers[i] = weir.Layer{Algorithm: a, Limit: l}
 	}
+	return weir.Layered(a, layers...)
 }
 
 func (c *common) parseFormat() error {
@@ -243,11 +243,13 @@ func (c *common) again(cmd *cobra.Command, open backends) []string {
 			for _, b := range open {
 				words = append(words, "--store", b.Name)
 			}
-		case "algorithm":
-			for _, name := range c.given.algorithms {
-				words = append(words, "--algorithm", name)
-			}
 		default:
+			if many, ok := f.Value.(pflag.SliceValue); ok {
+				for _, value := range many.GetSlice() {
+					words = append(words, "--"+f.Name, value)
+				}
+				return
+			}
 			words = append(words, "--"+f.Name)
 			if f.NoOptDefVal == "" {
 				words = append(words, f.Value.String())

@@ -11,18 +11,27 @@ import (
 
 	"github.com/weirlimits/weir"
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/bench/insight"
 	"github.com/weirlimits/weir/bench/report"
 	"github.com/weirlimits/weir/bench/trace"
 )
 
-const replayHelp = `Replay decides recorded traffic in simulated time, every decision through the store: who would
-have been denied, and how often.
+const replayHelp = `Replay decides recorded traffic in simulated time, every decision through the store: which clients
+would have been denied, how often, for how long, and at what hours (UTC). A client is locked out from a
+denied request until that request would have been admitted, as Retry-After told.
+
+--what-if 5/1m,10/1m,20/1m tells the same traffic's fate under other limits: the share of clients and of
+requests denied, the most admitted in a window, and what was denied falsely. --find-limit deny=0.1% finds
+the smallest limit over the window of --limit (of each layer alone, where it has several) that denies no
+more than 0.1% of clients; requests=0.1% is of requests. It is printed beside the limit one below, which
+denies more. Both decide in this process, by the algorithm's own step, as every store that runs it does.
 
 --decisions prints every decision instead, one JSON object a line: algorithm, store, time, key,
 cost, allowed, limit, remaining, retry_after, reset_after. Times are in seconds; a retry_after of
--1 is never.`
+-1 is never. --anonymize hashes clients in all that is printed and kept.`
 
-const replayExamples = `  weir replay --trace access.log.gz --limit 60/min --store memory:
+const replayExamples = `  weir replay --trace access.log.gz --limit 60/min --store memory: -o page.html
+  weir replay --trace access.log.gz --limit 60/min --find-limit deny=0.1% --what-if 20/1m,60/1m,100/1m
   weir replay --trace - --key user --match 'POST /login' --limit 5/15m --algorithm fixed-window <access.log
   weir replay --trace events.csv --decisions --store memory: --algorithm gcra | grep '"allowed":false'`
 
@@ -30,6 +39,7 @@ const replayExamples = `  weir replay --trace access.log.gz --limit 60/min --sto
 type replayCommand struct {
 	*common
 	traffic   traffic
+	questions questions
 	decisions bool
 }
 
@@ -43,8 +53,9 @@ func newReplayCommand(c *common) *cobra.Command {
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return v.run(cmd) },
 	}
-	c.register(cmd, flagStore|flagAlgorithm|flagLimit|flagFormat|flagOutput|flagFailIf, resultFormats(), report.PrecisionMetrics())
+	c.register(cmd, flagStore|flagAlgorithm|flagLimit|flagFormat|flagOutput|flagFailIf, resultFormats(), report.ReplayMetrics())
 	v.traffic.register(cmd)
+	v.questions.register(cmd)
 	cmd.Flags().BoolVar(&v.decisions, "decisions", false, "print every decision, one JSON object a line")
 	return cmd
 }
@@ -53,11 +64,17 @@ func (v *replayCommand) run(cmd *cobra.Command) error {
 	if err := v.parse(); err != nil {
 		return err
 	}
+	if err := v.questions.parse(); err != nil {
+		return err
+	}
 	if v.traffic.path == "" {
 		return &weir.FieldError{Field: "--trace", Value: "not given", Want: "a FILE, or - for standard input"}
 	}
 	if v.decisions && cmd.Flags().Changed("format") {
 		return &weir.FieldError{Field: "--format", Value: strconv.Quote(v.format), Want: "none with --decisions, which prints NDJSON"}
+	}
+	if v.decisions && len(v.outputs) == 0 && !v.questions.none() {
+		return &weir.FieldError{Field: "--decisions", Value: "given with --find-limit or --what-if", Want: "-o FILE for their answers"}
 	}
 	tr, err := v.traffic.open(v.common)
 	if err != nil {
@@ -89,6 +106,11 @@ func (v *replayCommand) replay(cmd *cobra.Command, b backends, tr *trace.Trace) 
 	}
 	progress := v.newReporter()
 	res, err := bench.Replay(ctx, config, progress.step)
+	if err == nil && ctx.Err() == nil && !v.questions.none() {
+		if v.questions.ask(ctx, v.common, insight.NewTraffic(tr.Events), res, progress.step) != nil { // an interrupt: told below
+			res.Found, res.WhatIf = nil, nil
+		}
+	}
 	progress.stop()
 	if err != nil {
 		return err
@@ -103,7 +125,7 @@ func (v *replayCommand) replay(cmd *cobra.Command, b backends, tr *trace.Trace) 
 	case res.Incomplete != "":
 		return incomplete(rep.AsResults())
 	}
-	return v.checkFailIf(report.Figures(rep.AsResults()))
+	return v.checkFailIf(rep.Figures())
 }
 
 // show writes the files that were asked for and, unless every decision was printed, prints the summary.

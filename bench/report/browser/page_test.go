@@ -53,6 +53,30 @@ func TestEveryChart(t *testing.T) {
 	}
 }
 
+// TestReplay opens what weir replay writes: over time, by the hour, by limit, and what a comparison has of a trace.
+func TestReplay(t *testing.T) {
+	browser := newBrowser(t)
+	file := write(t, func(b *bytes.Buffer) error { return replayed().Render(b, "html", nil) })
+	for name, v := range map[string]view{"desktop": desktop, "phone": phone} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, 4, sound(t, browser, file, v)) })
+	}
+	p := open(t, browser, file, desktop)
+	// 10 of the 11 algorithms deny something, each panel has a column for each of the 48 hours, and a day begins twice.
+	require.Equal(t, 10, eval[int](p, `document.querySelectorAll("#over-time-chart .chart").length`))
+	require.ElementsMatch(t, []string{"06-02", "06-03"}, eval[[]string](p, `[...document.querySelector("#over-time-chart .chart").querySelectorAll("svg text")].
+		map((el) => el.textContent).filter((s) => /^\d\d-\d\d$/.test(s))`))
+	said := eval[string](p, `new Promise((done) => {
+		const box = [...document.querySelectorAll("#over-time-chart .chart")].pop();
+		box.scrollIntoView();
+		const bars = [...box.querySelectorAll("svg path")].map((el) => el.getBoundingClientRect()).filter((r) => r.width > 1 && r.width < 20 && r.height > 20);
+		const bar = bars[bars.length - 1];
+		box.querySelector("svg").parentElement.dispatchEvent(new MouseEvent("mousemove", { clientX: (bar.left + bar.right) / 2, clientY: bar.bottom - 3, bubbles: true }));
+		setTimeout(() => done(box.querySelector(".tip")?.textContent || "no tip"), 300);
+	})`)
+	require.Contains(t, said, "230 of 1,000 requests denied")
+	p.quiet(file)
+}
+
 // sound checks all that must hold of any page at any size, and returns how many figures it has.
 func sound(t *testing.T, browser context.Context, file string, v view) int {
 	t.Helper()

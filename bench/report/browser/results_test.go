@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/bench/insight"
+	"github.com/weirlimits/weir/bench/report"
 )
 
 // hostile is a name that runs where it is taken for markup.
@@ -97,5 +99,40 @@ func slower() *bench.Results {
 		}
 	}
 	r.Environment.Weir = fmt.Sprint(r.Environment.Weir, hostile)
+	return r
+}
+
+// replayed is a replay whose panels have names of every length: two days in which denials come and go, and other limits.
+func replayed() *report.Replay {
+	const start, step = 1_780_302_600_000_000, 3600_000_000 // half past eight, 1 June 2026, UTC
+	r := &report.Replay{
+		Results: &bench.ReplayResults{Span: insight.Span{StartUS: start, StepUS: step, Requests: make([]int64, 48)}},
+		Trace:   bench.TraceInfo{Name: hostile, Events: 48_000, Keys: 100, ResolutionUS: 1e6}, Limit: everything().Limit,
+		Environment: everything().Environment,
+	}
+	for i, one := range everything().Results[:11] {
+		d := &insight.Denials{Clients: i, ClientsShare: float64(i) / 100, OverTime: make([]int64, 48), LongestUS: 60e6, LockedOutUS: 3600e6}
+		for k := range d.OverTime {
+			r.Results.Span.Requests[k] = 1000
+			d.OverTime[k] = int64(i * (k % 24))
+			d.Hours[k%24] += d.OverTime[k]
+		}
+		p := one.Precision["trace"]
+		r.Results.Results = append(r.Results.Results, bench.ReplayResult{
+			Algorithm: one.Algorithm, Store: one.Store, Precision: &p, Denials: d,
+			MostDenied: []insight.Client{{Key: hostile, Requests: 2000, Denied: 1000, FirstDeniedUS: start, LastDeniedUS: start + step}},
+		})
+		for _, limit := range []string{"5/1m", "10/1m", "200/1m", "100/1h+5/1s", "1000/1h+5/1s"} {
+			var n float64
+			_, _ = fmt.Sscan(limit, &n)
+			r.Results.WhatIf = append(r.Results.WhatIf, insight.Outcome{
+				Algorithm: one.Algorithm, Limit: limit, ClientsShare: 1 / (n + float64(i)), RequestShare: 0.5 / (n + float64(i)), MaxInWindow: 10,
+			})
+		}
+		goal := insight.Goal{Of: insight.Clients, Most: 0.001}
+		r.Results.Found = append(r.Results.Found, insight.Found{
+			Algorithm: one.Algorithm, WindowUS: 60e6, Goal: goal, Limit: 27, RuledOut: 1, Outcome: &insight.Outcome{}, OneLess: &insight.Outcome{},
+		})
+	}
 	return r
 }
