@@ -76,6 +76,7 @@ func Open(url string, opts *Options) (*Store, error) {
 	}
 	o.ContextTimeoutEnabled = true
 	o.MaxRetries = -1
+	o.DialerRetries = 1 // a refused connection is an error at once, not after pauses of 100 ms
 	if o.PoolSize == 0 {
 		o.PoolSize = max(minPool, 10*runtime.GOMAXPROCS(0))
 	}

@@ -121,6 +121,8 @@ func (s *Store) failure(ctx context.Context, err error) error {
 	case errors.As(err, &fromServer):
 		if strings.Contains(err.Error(), "WRONGTYPE ") { // of a script, Redis 6 puts more before it
 			err = fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+		} else if strings.Contains(err.Error(), "OOM ") {
+			err = fmt.Errorf("%w: %w", store.ErrFull, err)
 		}
 		return err
 	case errors.Is(err, goredis.ErrClosed) && s.closed.Load():

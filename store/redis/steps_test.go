@@ -263,7 +263,7 @@ func TestRL091Replica(t *testing.T) {
 	})
 }
 
-// A full server that may not evict is an error as the server gave it.
+// A full server that may not evict is an error as the server gave it, and says what it means.
 func TestOutOfMemory(t *testing.T) {
 	onReal(t, func(t *testing.T, b backend) {
 		require.NoError(t, b.client.ConfigSet(t.Context(), "maxmemory", "1").Err())
@@ -274,7 +274,10 @@ func TestOutOfMemory(t *testing.T) {
 			var fromServer goredis.Error
 			require.ErrorAs(t, err, &fromServer)
 			require.ErrorContains(t, err, "OOM", a.Name())
+			require.ErrorIs(t, err, store.ErrFull)
 		}
+		_, err := b.Add(t.Context(), "k", 1, time.Minute)
+		require.ErrorIs(t, err, store.ErrFull)
 	})
 }
 
