@@ -1,9 +1,7 @@
 package httplimit_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -319,59 +317,3 @@ func TestWrongRules(t *testing.T) {
 }
 
 type plain struct{ weir.Limiter }
-
-// RL-099: a request whose client has left is neither denied nor failed, and not served.
-func TestRL099CancelledIsNotAnswered(t *testing.T) {
-	w := newWorld(t)
-	l := w.firstHit("1/min")
-	limit, err := httplimit.New(nil, httplimit.Rule{Name: "api", Key: httplimit.Everyone, Limiter: weir.FailOpen(l, nil)})
-	require.NoError(t, err)
-	served := 0
-	h := limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }))
-	for range 100 {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		rec := httptest.NewRecorder()
-		h.ServeHTTP(rec, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil))
-		require.Empty(t, rec.Header())
-		require.Empty(t, rec.Body.String())
-		require.False(t, rec.Flushed)
-	}
-	require.Zero(t, served)
-	rec := httptest.NewRecorder()
-	h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/", nil))
-	require.Equal(t, 200, rec.Code, "nothing was counted, nothing opened the breaker")
-	require.Equal(t, `"api";r=0;t=60`, rec.Header().Get("RateLimit"))
-	require.Equal(t, 1, served)
-}
-
-// RL-096: what a request gets whose limiter cannot answer is the user's choice.
-func TestRL096StoreDown(t *testing.T) {
-	w := newWorld(t)
-	down := w.firstHit("1/min")
-	spare := newWorld(t).firstHit("2/min")
-	require.NoError(t, w.st.Close())
-	codes := func(l weir.Limiter, opts *httplimit.Options) (codes []int) {
-		h := handler(t, opts, httplimit.Rule{Name: "api", Limiter: l})
-		for range 4 {
-			res := get(h, "203.0.113.9:1")
-			codes = append(codes, res.StatusCode)
-			if res.StatusCode == 503 {
-				require.Equal(t, "1", res.Header.Get("Retry-After"))
-				require.Empty(t, res.Header.Values("RateLimit"))
-			}
-		}
-		return codes
-	}
-	require.Equal(t, []int{503, 503, 503, 503}, codes(down, nil))
-	require.Equal(t, []int{503, 503, 503, 503}, codes(weir.FailClosed(down, nil), nil))
-	require.Equal(t, []int{200, 200, 200, 200}, codes(weir.FailOpen(down, nil), nil))
-	require.Equal(t, []int{200, 200, 429, 429}, codes(weir.FallBack(down, spare, nil), nil))
-	require.Equal(t, []int{418, 418, 418, 418}, codes(weir.FailClosed(down, nil), &httplimit.Options{
-		Failed: func(w http.ResponseWriter, _ *http.Request, err error) {
-			if errors.Is(err, weir.ErrUnavailable) {
-				w.WriteHeader(http.StatusTeapot)
-			}
-		},
-	}))
-}
