@@ -30,7 +30,7 @@ test: deps lint ## all checks and all tests, against real servers, with the race
 soak: ## a hundred million adversarial decisions in memory, a million on each server; WEIR_SOAK_DECISIONS scales it
 	WEIR_SOAK=1 WEIR_REQUIRE_SERVERS=1 go test -count=1 -timeout 2h -v -run '^TestSoak$$' ./bench/soak
 
-live: ## what needs real time: weir hammer --url against services, nginx among them; deadlines while a store is in trouble. For a machine that does nothing else
+live: ## weir hammer --url against services, nginx among them, and deadlines while stores fail; for a machine that does nothing else
 	go test -count=1 -tags live ./bench/hammer/ask
 	WEIR_REQUIRE_SERVERS=1 go test -count=1 -tags live -v -run 'TestRL095' ./httplimit
 
