@@ -3,6 +3,7 @@ package httplimit_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -118,6 +119,39 @@ func TestRL117NoRetryAfterOnAdmitted(t *testing.T) {
 	}
 }
 
+// RL-116, RL-117: whatever the algorithm and the moment, waiting as told is enough, and no field is
+// below zero.
+func TestRL116RL117FieldsComeTrue(t *testing.T) {
+	for _, a := range algorithms.All() {
+		t.Run(a.Name(), func(t *testing.T) {
+			w := newWorld(t)
+			h := handler(t, &httplimit.Options{XRateLimit: true}, httplimit.Rule{Name: "api", Limiter: w.limiter(a, "7/10s")})
+			random := rand.New(rand.NewPCG(116, 117))
+			denied := 0
+			for range 500 {
+				res := get(h, "203.0.113.9:1")
+				for _, name := range []string{"X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+					n, err := strconv.Atoi(res.Header.Get(name))
+					require.NoError(t, err)
+					require.GreaterOrEqual(t, n, 0, name)
+				}
+				if res.StatusCode == 200 {
+					require.Empty(t, res.Header.Values("Retry-After"))
+				} else {
+					denied++
+					wait, err := strconv.Atoi(res.Header.Get("Retry-After"))
+					require.NoError(t, err)
+					require.Positive(t, wait)
+					w.now = w.now.Add(time.Duration(wait) * time.Second)
+					require.Equal(t, 200, get(h, "203.0.113.9:1").StatusCode, "waiting exactly that long is enough")
+				}
+				w.now = w.now.Add(time.Duration(random.Int64N(1_500_000)) * time.Microsecond)
+			}
+			require.Greater(t, denied, 20)
+		})
+	}
+}
+
 // RL-119: one value in each field, the strictest, also where middlewares are nested.
 func TestRL119FieldsAreNeverDoubled(t *testing.T) {
 	for _, order := range [][2]string{{"10/min", "5/min"}, {"5/min", "10/min"}} {
@@ -142,8 +176,12 @@ func TestRL119FieldsAreNeverDoubled(t *testing.T) {
 		}
 		res = get(h, "203.0.113.9:1")
 		require.Equal(t, 429, res.StatusCode)
-		require.Equal(t, []string{"60"}, res.Header.Values("Retry-After"))
 		require.Equal(t, []string{`"` + strict + `";r=0;t=60`}, res.Header.Values("RateLimit"))
+		for name, want := range map[string]string{
+			"Retry-After": "60", "X-RateLimit-Limit": "5", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "60",
+		} {
+			require.Equal(t, []string{want}, res.Header.Values(name))
+		}
 	}
 }
 
