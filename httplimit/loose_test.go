@@ -9,4 +9,5 @@ import "time"
 const (
 	decisionSlack = 4 * time.Second
 	recoveryBound = 10 * time.Second
+	guardPause    = 100 * time.Millisecond // it only makes these tests longer
 )

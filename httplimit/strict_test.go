@@ -9,4 +9,5 @@ import "time"
 const (
 	decisionSlack = 50 * time.Millisecond
 	recoveryBound = time.Second
+	guardPause    = 0 // the default
 )

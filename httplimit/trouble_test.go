@@ -78,7 +78,7 @@ func TestRL095RL096TroubledRedis(t *testing.T) {
 func testTrouble(t *testing.T, tr trouble, policy string, callers int) {
 	t.Parallel() // it mostly waits
 	r := newRedisInTrouble(t, tr.name != "stopped")
-	opts := &weir.GuardOptions{Timeout: guardTimeout}
+	opts := &weir.GuardOptions{Timeout: guardTimeout, Pause: guardPause}
 	var guard weir.Limiter
 	want := []int{}
 	switch policy {
@@ -146,7 +146,7 @@ func TestRL095TroubledMemcached(t *testing.T) {
 	require.NoError(t, err)
 	_, err = l.Take(t.Context(), "first", 1)
 	require.NoError(t, err)
-	guard := weir.FailOpen(l, &weir.GuardOptions{Timeout: guardTimeout})
+	guard := weir.FailOpen(l, &weir.GuardOptions{Timeout: guardTimeout, Pause: guardPause})
 
 	require.NoError(t, s.Pause())
 	var longest time.Duration

@@ -47,7 +47,7 @@ func TestRL095UnreachableStore(t *testing.T) {
 				defer func() { require.NoError(t, st.Close()) }()
 				l, err := weir.New(algorithms.GCRA(nil), weir.Limit{Count: 10, Window: time.Second}, st, nil)
 				require.NoError(t, err)
-				guard := weir.FailOpen(l, &weir.GuardOptions{Timeout: guardTimeout})
+				guard := weir.FailOpen(l, &weir.GuardOptions{Timeout: guardTimeout, Pause: guardPause})
 				var longest time.Duration
 				for range 20 {
 					start := time.Now()
