@@ -35,8 +35,9 @@ soak: ## a hundred million adversarial decisions in memory, a million on each se
 fuzz: ## every fuzz target for ten minutes; WEIR_FUZZ_TIME says how long instead, WEIR_FUZZ which
 	scripts/fuzz
 
-live: ## weir hammer --url against services in real time, nginx among them; for a machine that does nothing else
+live: ## weir hammer --url against services, nginx among them, and deadlines while stores fail; for a machine that does nothing else
 	go test -count=1 -tags live ./bench/hammer/ask
+	WEIR_REQUIRE_SERVERS=1 go test -count=1 -tags live -v -run 'TestRL095' ./httplimit
 
 bench: ## all benchmarks
 	scripts/modules go test -run '^$$' -bench . -benchmem ./...

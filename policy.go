@@ -143,10 +143,10 @@ func (g *Guard) ask(ctx context.Context, question func(context.Context) (Decisio
 	if !may {
 		return Decision{}, &failure{g.breaker.last()}
 	}
-	bounded, cancel := context.WithTimeout(ctx, g.timeout)
+	bounded := newDeadline(ctx, g.timeout)
 	d, err := question(bounded)
-	cancel()
-	var input *FieldError
+	bounded.end()
+	_, input := errors.AsType[*FieldError](err)
 	switch {
 	case err == nil:
 		g.breaker.succeeded()
@@ -154,7 +154,7 @@ func (g *Guard) ask(ctx context.Context, question func(context.Context) (Decisio
 	case ctx.Err() != nil:
 		g.breaker.left(lease)
 		return Decision{}, fmt.Errorf("weir: %w", ctx.Err())
-	case errors.As(err, &input), errors.Is(err, errors.ErrUnsupported):
+	case input, errors.Is(err, errors.ErrUnsupported):
 		g.breaker.left(lease)
 		return d, err
 	case answered(err):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,6 +65,24 @@ func slow(d time.Duration) func(context.Context) error {
 	}
 }
 
+// polls is slow too, and looks at the context's end now and then, as a loop does.
+func polls(ctx context.Context) error {
+	for ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	return ctx.Err()
+}
+
+// setsDeadline is slow too, and heeds nothing but the deadline, as a connection does.
+func setsDeadline(ctx context.Context) error {
+	if at, ok := ctx.Deadline(); ok {
+		time.Sleep(time.Until(at))
+		return os.ErrDeadlineExceeded
+	}
+	time.Sleep(time.Hour)
+	return nil
+}
+
 func fails(err error) func(context.Context) error { return func(context.Context) error { return err } }
 
 var errDown = errors.New("connection refused")
@@ -75,6 +94,7 @@ var guarded = &weir.GuardOptions{Timeout: 100 * time.Millisecond, Failures: 3, P
 func TestRL095RL096Guard(t *testing.T) {
 	for name, trouble := range map[string]func(context.Context) error{
 		"stopped": fails(errDown), "hung": slow(time.Hour), "slow": slow(5 * time.Second),
+		"polls": polls, "sets a deadline": setsDeadline,
 	} {
 		for _, policy := range []string{"open", "closed", "fallback"} {
 			t.Run(name+"/"+policy, func(t *testing.T) {

@@ -10,6 +10,11 @@ import (
 	"github.com/weirlimits/weir"
 )
 
+// StatusClientLeft is the status of a request whose context was cancelled before there was
+// a decision. It is nginx's "client closed request", which no client sees: a handler that
+// writes nothing has answered 200, and logs and metrics would count a success, 503 a failure.
+const StatusClientLeft = 499
+
 // quotaExceeded is the problem type that the draft of the RateLimit fields registers.
 const quotaExceeded = "https://iana.org/assignments/http-problem-types#quota-exceeded"
 

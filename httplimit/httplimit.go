@@ -8,7 +8,8 @@
 // every request that is counted gets the RateLimit and RateLimit-Policy fields. A
 // request whose limiter cannot answer is answered with 503: wrap the limiter with
 // [weir.FailOpen], [weir.FailClosed] or [weir.FallBack] to say what happens then and to
-// bound how long it takes. A request whose client has left is not answered at all.
+// bound how long it takes. A request whose client has left while it was decided is
+// answered, for logs and metrics, with [StatusClientLeft].
 //
 // Without being told of proxies nothing that a client can write into a header is
 // believed; see [NewAddresses].
@@ -241,9 +242,10 @@ func take(ctx context.Context, hits []hit, each []weir.Decision) (weir.Decision,
 	return weir.TakeEach(ctx, charges...)
 }
 
-// fail answers a request on which there is no decision, unless nobody waits for it.
+// fail answers a request on which there is no decision.
 func (m *middleware) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(r.Context().Err(), context.Canceled) {
+		w.WriteHeader(StatusClientLeft)
 		return
 	}
 	w.Header().Set("Retry-After", "1")

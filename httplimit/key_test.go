@@ -99,6 +99,9 @@ func TestRL109IPv6Network(t *testing.T) {
 		many = append(many, []string{fmt.Sprintf("[2001:db8:1:%x::1]:5", i)})
 	}
 	require.Equal(t, "AA"+strings.Repeat("D", 98), admitted(t, nil, one...))
+	require.Equal(t, "AADDA", admitted(t, nil,
+		[]string{"[2001:db8:1:2::]:5"}, []string{"[2001:db8:1:2::ffff]:5"}, []string{"[2001:db8:1:2:8000::]:5"},
+		[]string{"[2001:db8:1:2:ffff:ffff:ffff:ffff]:5"}, []string{"[2001:db8:1:3::]:5"}), "all of the network, and no more")
 	require.Equal(t, strings.Repeat("A", 100), admitted(t, nil, many...))
 	require.Equal(t, strings.Repeat("A", 100), admitted(t, &httplimit.AddressOptions{IPv6Prefix: 128}, one...))
 	require.Equal(t, "AA"+strings.Repeat("D", 98), admitted(t, &httplimit.AddressOptions{IPv6Prefix: 48}, many...))

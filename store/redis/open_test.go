@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 )
 
@@ -91,4 +92,13 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	_, err := Open("redis://h", &Options{TLS: &tls.Config{}})
 	require.ErrorContains(t, err, "Options.TLS")
+}
+
+// A server that refuses connections is an error at once: the library would dial five times
+// with pauses, and every decision wait for its deadline.
+func TestOpenDialsOnce(t *testing.T) {
+	st, err := Open("redis://localhost", nil)
+	require.NoError(t, err)
+	defer st.Close()
+	require.Equal(t, 1, st.client.(*goredis.Client).Options().DialerRetries)
 }

@@ -279,6 +279,8 @@ func TestOutOfMemory(t *testing.T) {
 			require.ErrorContains(t, err, "OOM", a.Name())
 			require.ErrorIs(t, err, store.ErrFull, a.Name())
 		}
+		_, err := b.Add(t.Context(), "k", 1, time.Minute)
+		require.ErrorIs(t, err, store.ErrFull)
 	})
 }
 
