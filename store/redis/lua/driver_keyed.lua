@@ -12,8 +12,6 @@ while keys do
         local text = type(allowed) == 'table' and allowed.err or allowed
         if not string.find(text, 'WRONGTYPE', 1, true) then error(allowed, 0) end
         mark(WRONG_TYPE)
-      elseif allowed == nil then
-        mark(CORRUPT)
       else
         answer(allowed, remaining, retry, reset)
       end
