@@ -9,13 +9,13 @@ local function get32(s, i)
 end
 
 local function get48(s, i)
-  local e, f = byte(s, i + 4, i + 5)
-  return get32(s, i) + (e + f * 256) * 4294967296
+  local a, b, c, d, e, f = byte(s, i, i + 5)
+  return a + b * 256 + c * 65536 + d * 16777216 + (e + f * 256) * 4294967296
 end
 
 local function get56(s, i)
-  local e, f, g = byte(s, i + 4, i + 6)
-  return get32(s, i) + (e + f * 256 + g * 65536) * 4294967296
+  local a, b, c, d, e, f, g = byte(s, i, i + 6)
+  return a + b * 256 + c * 65536 + d * 16777216 + (e + f * 256 + g * 65536) * 4294967296
 end
 
 -- The counts of many keys are alike, and so are the limits. The table holds small numbers
@@ -36,29 +36,18 @@ local function put32(v)
   return bytes
 end
 
--- six returns the bytes of v below 2^48, and what is above them.
-local function six(v)
-  local a = v % 256
-  v = (v - a) / 256
-  local b = v % 256
-  v = (v - b) / 256
-  local c = v % 256
-  v = (v - c) / 256
-  local d = v % 256
-  v = (v - d) / 256
-  local e = v % 256
-  v = (v - e) / 256
-  local f = v % 256
-  return a, b, c, d, e, f, (v - f) / 256
-end
-
 local function put48(v)
-  local a, b, c, d, e, f = six(v)
-  return char(a, b, c, d, e, f)
+  local low = v % 16777216
+  local high = (v - low) / 16777216
+  local a, b, d, e = low % 256, low % 65536, high % 256, high % 65536
+  return char(a, (b - a) / 256, (low - b) / 65536, d, (e - d) / 256, (high - e) / 65536)
 end
 
 local function put56(v)
-  return char(six(v))
+  local low = v % 16777216
+  local high = (v - low) / 16777216
+  local a, b, d, e, f = low % 256, low % 65536, high % 256, high % 65536, high % 16777216
+  return char(a, (b - a) / 256, (low - b) / 65536, d, (e - d) / 256, (f - e) / 65536, (high - f) / 16777216)
 end
 
 local function margin(window)
