@@ -49,7 +49,7 @@ type gcra struct{ burst int64 }
 //go:embed lua/gcra.lua
 var gcraLua string
 
-var gcraStep = &store.Step{Name: "gcra", Func: gcraFunc, Lua: luaCodec + luaArith + gcraLua, Weight: weight(4)}
+var gcraStep = &store.Step{Name: "gcra", Func: gcraFunc, Lua: luaBase + luaPut + luaArith + gcraLua, Weight: weight(4)}
 
 // maxBucket is the longest that a bucket may take to refill. Beyond it, times would
 // leave what Lua counts exactly.

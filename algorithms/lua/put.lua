@@ -1,23 +1,3 @@
--- States are little-endian integers of fixed width, the same bytes as the Go twins'.
-local byte, char = string.byte, string.char
-local MAX_TIME = 9007199254740991
-local CLOCK_TOLERANCE = 1000000
-
-local function get32(s, i)
-  local a, b, c, d = byte(s, i, i + 3)
-  return a + b * 256 + c * 65536 + d * 16777216
-end
-
-local function get48(s, i)
-  local a, b, c, d, e, f = byte(s, i, i + 5)
-  return a + b * 256 + c * 65536 + d * 16777216 + (e + f * 256) * 4294967296
-end
-
-local function get56(s, i)
-  local a, b, c, d, e, f, g = byte(s, i, i + 6)
-  return a + b * 256 + c * 65536 + d * 16777216 + (e + f * 256 + g * 65536) * 4294967296
-end
-
 -- The counts of many keys are alike, and so are the limits. The table holds small numbers
 -- alone: the stand-in's tables are as long as their largest index.
 local small, latest, latest_bytes = {}, nil, nil
@@ -49,8 +29,3 @@ local function put56(v)
   local a, b, d, e, f = low % 256, low % 65536, high % 256, high % 65536, high % 16777216
   return char(a, (b - a) / 256, (low - b) / 65536, d, (e - d) / 256, (f - e) / 65536, (high - f) / 16777216)
 end
-
-local function margin(window)
-  return math.min(window, 1000000)
-end
-
