@@ -21,7 +21,8 @@ func ScriptPlan(step *store.Step, params []int64, extra store.Capability) Plan {
 			if err != nil {
 				return nil, err
 			}
-			return &scriptBound{runner: runner, params: params, binding: b}, nil
+			one := store.Args{OwnTime: true, Cost: 1, Params: params}
+			return &scriptBound{runner: runner, params: params, binding: b, one: one}, nil
 		},
 	}
 }
@@ -30,10 +31,14 @@ type scriptBound struct {
 	runner  store.Runner
 	params  []int64
 	binding Binding
+	one     store.Args // of the usual decision: to make them anew each time costs as much as a lock
 }
 
 func (s *scriptBound) Take(ctx context.Context, key string, cost int64) (store.Reply, error) {
 	if s.binding.Clock == nil {
+		if cost == 1 {
+			return s.runner.Run(ctx, key, s.one)
+		}
 		return s.runner.Run(ctx, key, store.Args{OwnTime: true, Cost: cost, Params: s.params})
 	}
 	now, err := Micros(s.binding.Clock())

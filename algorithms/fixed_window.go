@@ -78,7 +78,7 @@ func parseDigits(b []byte) (n int64, rest []byte, ok bool) {
 	return n, b[i:], i > 0 && i <= 16 && (b[0] != '0' || i == 1)
 }
 
-func fixedWindowFunc(state []byte, a store.Args) store.Result {
+func fixedWindowFunc(state []byte, a store.Args) (res store.Result) {
 	limit, window := a.Params[0], a.Params[1]
 	start, count, setBack := a.Now-a.Now%window, int64(0), false
 	if len(state) != 0 {
@@ -100,7 +100,7 @@ func fixedWindowFunc(state []byte, a store.Args) store.Result {
 	if allowed {
 		count = max(count+a.Cost, 0)
 	}
-	res := store.Result{Reply: windowReply(allowed, limit-count, count > 0, left)}
+	res.Reply = windowReply(allowed, limit-count, count > 0, left)
 	if write {
 		res.State = appendFixedWindow(sized(state, fixedWindowState)[:0], start, count, window)
 		res.TTL = windowTTL(a, left, window)

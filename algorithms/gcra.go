@@ -137,7 +137,7 @@ func (s span) up() int64 {
 	return s.us
 }
 
-func gcraFunc(state []byte, a store.Args) store.Result {
+func gcraFunc(state []byte, a store.Args) (res store.Result) {
 	p := a.Params
 	limit, window := p[0], p[1]
 	bucket, emission := span{p[2], p[3]}, span{p[4], p[5]}
@@ -178,7 +178,7 @@ func gcraFunc(state []byte, a store.Args) store.Result {
 	}
 	allowed := a.Cost <= 0 || after.atMost(bucket)
 	write := a.Cost > 0 && allowed || a.Cost < 0 && ahead != after || a.Cost != 0 && moved
-	res := store.Result{Reply: store.Reply{Allowed: allowed}}
+	res.Reply.Allowed = allowed
 	if allowed {
 		ahead = after
 	} else {

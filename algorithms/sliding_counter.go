@@ -56,7 +56,7 @@ func (slidingCounter) Shape(l weir.Limit) (weir.Shape, error) {
 // (4 bytes each).
 const slidingCounterState = 14
 
-func slidingCounterFunc(state []byte, a store.Args) store.Result {
+func slidingCounterFunc(state []byte, a store.Args) (res store.Result) {
 	limit, window := a.Params[0], a.Params[1]
 	w := weighted{limit: limit, window: window, index: a.Now / window}
 	setBack := false
@@ -86,7 +86,7 @@ func slidingCounterFunc(state []byte, a store.Args) store.Result {
 	if allowed {
 		w.cur = max(w.cur+a.Cost, 0)
 	}
-	res := store.Result{Reply: w.reply(a.Now, allowed, a.Cost)}
+	res.Reply = w.reply(a.Now, allowed, a.Cost)
 	if write {
 		res.State = sized(state, slidingCounterState)
 		put48(res.State, w.index)
