@@ -41,7 +41,7 @@ type bucketedWindow struct{ buckets int64 }
 var bucketedWindowLua string
 
 var bucketedWindowStep = &store.Step{
-	Name: "bucketed_window", Func: bucketedWindowFunc, Lua: luaCodec + bucketedWindowLua,
+	Name: "bucketed_window", Func: bucketedWindowFunc, Lua: luaBase + luaGet + luaPut + bucketedWindowLua,
 	Weight: func(a store.Args) int { return 4 + int(a.Params[2])/8 },
 }
 

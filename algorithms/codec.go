@@ -9,8 +9,14 @@ import (
 
 // States are little-endian integers of fixed width, the same bytes on every store.
 
-//go:embed lua/codec.lua
-var luaCodec string
+//go:embed lua/base.lua
+var luaBase string
+
+//go:embed lua/get.lua
+var luaGet string
+
+//go:embed lua/put.lua
+var luaPut string
 
 // maxTime bounds every stored time: Lua counts exactly below 2^53.
 const maxTime = 1<<53 - 1

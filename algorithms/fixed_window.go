@@ -23,7 +23,7 @@ type fixedWindow struct{}
 //go:embed lua/fixed_window.lua
 var fixedWindowLua string
 
-var fixedWindowStep = &store.Step{Name: "fixed_window", Func: fixedWindowFunc, Lua: luaCodec + fixedWindowLua, Weight: weight(2)}
+var fixedWindowStep = &store.Step{Name: "fixed_window", Func: fixedWindowFunc, Lua: luaBase + fixedWindowLua, Weight: weight(2)}
 
 func (fixedWindow) Name() string   { return "fixed-window" }
 func (fixedWindow) String() string { return "fixed-window" }

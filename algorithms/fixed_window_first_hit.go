@@ -24,7 +24,7 @@ type firstHit struct{}
 //go:embed lua/fixed_window_first_hit.lua
 var firstHitLua string
 
-var firstHitStep = &store.Step{Name: "fixed_window_first_hit", Func: firstHitFunc, Lua: luaCodec + firstHitLua, Weight: weight(3)}
+var firstHitStep = &store.Step{Name: "fixed_window_first_hit", Func: firstHitFunc, Lua: luaBase + luaGet + luaPut + firstHitLua, Weight: weight(3)}
 
 func (firstHit) Name() string   { return "fixed-window-first-hit" }
 func (firstHit) String() string { return "fixed-window-first-hit" }

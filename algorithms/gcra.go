@@ -49,7 +49,7 @@ type gcra struct{ burst int64 }
 //go:embed lua/gcra.lua
 var gcraLua string
 
-var gcraStep = &store.Step{Name: "gcra", Func: gcraFunc, Lua: luaCodec + luaArith + gcraLua, Weight: weight(4)}
+var gcraStep = &store.Step{Name: "gcra", Func: gcraFunc, Lua: luaBase + luaPut + luaArith + gcraLua, Weight: weight(4)}
 
 // maxBucket is the longest that a bucket may take to refill. Beyond it, times would
 // leave what Lua counts exactly.
@@ -90,7 +90,7 @@ func (g gcra) Shape(l weir.Limit) (weir.Shape, error) {
 		Format:    "1",
 		Capacity:  burst,
 		Guarantee: weir.Guarantee{MaxInWindow: most, Deficit: max(0, l.Count-burst)},
-		MaxTTL:    store.TTL(bucket + 1),
+		MaxTTL:    store.TTL(bucket + 1 + gcraGrain(w) + store.ClockTolerance),
 		Plans: []weir.Plan{
 			weir.ScriptPlan(gcraStep, params, 0),
 			weir.SwapPlan(gcraStep, params),
@@ -194,7 +194,20 @@ func gcraFunc(state []byte, a store.Args) (res store.Result) {
 		put56(res.State, a.Now+ahead.us)
 		put32(res.State[7:], ahead.part)
 		put32(res.State[11:], limit)
-		res.TTL = max(min(ahead.up(), bucket.up()), 1)
+		if a.OwnTime {
+			res.TTL = gcraExpiry(a.Now+ahead.us, window) - a.Now
+		} else {
+			res.TTL = max(min(ahead.up(), bucket.up()), 1)
+		}
 	}
 	return res
 }
+
+// gcraExpiry is when the key of a TAT ends where one clock rules: at the next multiple of the grain. So most
+// writes need not set the TTL anew, and a client that comes again soon finds its key.
+func gcraExpiry(tat, window int64) int64 {
+	grain := gcraGrain(window)
+	return tat - tat%grain + grain
+}
+
+func gcraGrain(window int64) int64 { return window/16 + 1 }

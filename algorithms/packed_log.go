@@ -54,7 +54,7 @@ type packedLog struct{ o PackedLogOptions }
 var packedLogLua string
 
 var packedLogStep = &store.Step{
-	Name: "packed_log", Func: packedLogFunc, Lua: luaCodec + packedLogLua, Keyed: true,
+	Name: "packed_log", Func: packedLogFunc, Lua: luaBase + luaGet + luaPut + packedLogLua, Keyed: true,
 	Weight: weight(15),
 }
 

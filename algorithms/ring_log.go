@@ -43,7 +43,7 @@ var ringLogLua string
 var luaLog string
 
 var ringLogStep = &store.Step{
-	Name: "ring_log", Func: logFunc, Lua: luaLog + ringLogLua, Keyed: true, Weight: logWeight,
+	Name: "ring_log", Func: logFunc, Lua: luaBase + luaLog + ringLogLua, Keyed: true, Weight: logWeight,
 }
 
 func (ringLog) Name() string { return "ring-log" }

@@ -30,7 +30,7 @@ type slidingCounter struct{}
 var slidingCounterLua string
 
 var slidingCounterStep = &store.Step{
-	Name: "sliding_counter", Func: slidingCounterFunc, Lua: luaCodec + luaArith + slidingCounterLua, Weight: weight(3),
+	Name: "sliding_counter", Func: slidingCounterFunc, Lua: luaBase + luaPut + luaArith + slidingCounterLua, Weight: weight(3),
 }
 
 func (slidingCounter) Name() string   { return "sliding-counter" }

@@ -23,7 +23,7 @@ type slidingLog struct{}
 var slidingLogLua string
 
 var slidingLogStep = &store.Step{
-	Name: "sliding_log", Func: logFunc, Lua: luaLog + slidingLogLua, Keyed: true, Weight: logWeight,
+	Name: "sliding_log", Func: logFunc, Lua: luaBase + luaLog + slidingLogLua, Keyed: true, Weight: logWeight,
 }
 
 func (slidingLog) Name() string   { return "sliding-log" }

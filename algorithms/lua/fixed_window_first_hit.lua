@@ -21,7 +21,7 @@ return function(state, now, own, cost, p)
   local next, ttl = false, 0
   if write then
     next = put56(start) .. put32(count)
-    ttl = (own and left or math.min(left, window)) + margin(window)
+    ttl = (own and left or math.min(left, window)) + math.min(window, 1000000)
   end
   return next, ttl, allowed and 1 or 0, math.max(limit - count, 0), allowed and 0 or left, count > 0 and left or 0, keep
 end

@@ -3,10 +3,12 @@
 -- its rest; each rest in 1/L of a microsecond.
 return function(state, now, own, cost, p)
   local limit, window, bucket, bucket_part, emission, emission_part = p[1], p[2], p[3], p[4], p[5], p[6]
-  local ahead, part, moved = 0, 0, false
+  local ahead, part, moved, tat = 0, 0, false, nil
   if state then
     if #state ~= 15 then return nil end
-    local tat, rest, wrote = get56(state, 1), get32(state, 8), get32(state, 12)
+    local a, b, c, d, e, f, g, h, i, j, k, l, m, n, o = byte(state, 1, 15)
+    tat = a + b * 256 + c * 65536 + d * 16777216 + (e + f * 256 + g * 65536) * 4294967296
+    local rest, wrote = h + i * 256 + j * 65536 + k * 16777216, l + m * 256 + n * 65536 + o * 16777216
     if tat > MAX_TIME or wrote < 1 or wrote > 1000000000 or rest >= wrote then return nil end
     if tat >= now then
       ahead, part = tat - now, rest
@@ -63,12 +65,16 @@ return function(state, now, own, cost, p)
   end
   local reset = ahead
   if part > 0 then reset = reset + 1 end
-  local next, ttl = false, 0
-  if write then
-    next = put56(now + ahead) .. put32(part) .. put32(limit)
-    ttl = math.max(reset, 1)
+  if not write then return false, 0, allowed and 1 or 0, remaining, retry, reset end
+  local new, ttl, keep = now + ahead, 1, false
+  if own then -- see gcraExpiry in Go
+    local grain = (window - window % 16) / 16 + 1
+    local cell = new - new % grain
+    keep = tat and tat >= cell and tat < cell + grain
+    ttl = cell + grain - now
+  elseif reset > 1 then
     local full = bucket_part > 0 and bucket + 1 or bucket
-    if ttl > full then ttl = full end
+    ttl = reset < full and reset or full
   end
-  return next, ttl, allowed and 1 or 0, remaining, retry, reset
+  return put56(new) .. put32(part) .. put32(limit), ttl, allowed and 1 or 0, remaining, retry, reset, keep
 end

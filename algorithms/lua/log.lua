@@ -1,6 +1,3 @@
-local CLOCK_TOLERANCE = 1000000
-local MAX_TIME = 9007199254740991
-
 -- int prints a whole number in full: Lua's own conversion keeps 14 digits.
 local function int(x)
   return string.format('%d', x)

@@ -319,7 +319,7 @@ return function(key, now, own, cost, p, px)
   if live > 0 then reset = newest * tick + window - now end
 
   if cost > 0 and allowed or back > 0 or cost ~= 0 and set_back then
-    local life = px(window + tick + margin(window))
+    local life = px(window + tick + min(window, 1000000))
     local function place()
       if #entry == 0 then return nil, tail end
       if border(tail) then return tail, tail + MARK end

@@ -75,10 +75,11 @@ const (
 
 // read hands out the decisions. Its error is the whole reply's.
 func (c *call) read(numbers []int64) error {
+	reset := noReset
 	for _, first := range c.heads {
 		for q := first; q != nil; q = q.next {
 			var err error
-			if numbers, err = q.read(numbers); err != nil {
+			if numbers, reset, err = q.read(numbers, reset); err != nil {
 				return err
 			}
 		}
@@ -89,38 +90,50 @@ func (c *call) read(numbers []int64) error {
 	return nil
 }
 
-// read takes one decision: twice what remains, and one more where it is allowed; then
-// for a denied one when to come again; then when the state is as new. Or it is a mark alone.
-func (q *request) read(n []int64) ([]int64, error) {
+// noReset stands for the reset told before where none was. [store.Reply.Check] refuses it.
+const noReset int64 = -1
+
+// read takes one decision: four times what remains, two more where the reset is the one told before, and
+// one more where it is allowed; then for a denied one when to come again; then, unless told before,
+// when the state is as new. Or it is a mark alone. It returns what follows, and the reset told last.
+func (q *request) read(n []int64, reset int64) ([]int64, int64, error) {
 	if len(n) == 0 {
-		return nil, fmt.Errorf("%w: fewer answers than questions", store.ErrGarbled)
+		return nil, 0, fmt.Errorf("%w: fewer answers than questions", store.ErrGarbled)
 	}
-	switch n[0] {
+	first, n := n[0], n[1:]
+	switch first {
 	case markCorrupt:
 		q.fail(store.ErrCorrupt)
-		return n[1:], nil
+		return n, reset, nil
 	case markWrongType:
 		q.fail(fmt.Errorf("%w: %w", store.ErrCorrupt, wrongType{}))
-		return n[1:], nil
+		return n, reset, nil
 	case markGarbled:
 		q.fail(fmt.Errorf("%w: what no step may", store.ErrGarbled))
-		return n[1:], nil
+		return n, reset, nil
 	}
-	used := 2
-	if n[0]&1 == 0 {
-		used = 3
+	allowed, again := first&1 == 1, first&2 == 2
+	more := 2
+	if allowed {
+		more--
 	}
-	if n[0] < 0 || len(n) < used {
-		return nil, fmt.Errorf("%w: %d begins no decision", store.ErrGarbled, n[0])
+	if again {
+		more--
 	}
-	q.reply = store.Reply{Allowed: used == 2, Remaining: n[0] >> 1, ResetAfter: n[used-1]}
-	if used == 3 {
-		q.reply.RetryAfter = n[1]
+	if first < 0 || len(n) < more {
+		return nil, 0, fmt.Errorf("%w: %d begins no decision", store.ErrGarbled, first)
+	}
+	if !again {
+		reset = n[more-1]
+	}
+	q.reply = store.Reply{Allowed: allowed, Remaining: first >> 2, ResetAfter: reset}
+	if !allowed {
+		q.reply.RetryAfter = n[0]
 	}
 	if err := q.reply.Check(); err != nil {
 		q.fail(err)
 	}
-	return n[used:], nil
+	return n[more:], reset, nil
 }
 
 // wrongType is the server's error for one key among many, as [goredis.Error] has it.

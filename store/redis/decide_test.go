@@ -200,11 +200,11 @@ func TestBatchesKeepSlotsApart(t *testing.T) {
 }
 
 func TestReadRefuses(t *testing.T) {
-	for _, reply := range [][]int64{{}, {1}, {0, 5}, {-4, 0, 0}, {1, 0, 1}} {
+	for _, reply := range [][]int64{{}, {1}, {0, 5}, {2}, {-4, 0, 0}, {1, 0, 1}, {3, 0}} {
 		q := &request{runner: &runner{name: "quota"}}
 		require.ErrorIs(t, (&call{heads: []*request{q}}).read(reply), store.ErrGarbled, "%v", reply)
 	}
-	for _, reply := range [][]int64{{1, -1}, {0, 0, 0}, {0, 1, -1}, {markGarbled}} {
+	for _, reply := range [][]int64{{1, -1}, {3}, {0, 0, 0}, {2, 1}, {0, 1, -1}, {markGarbled}} {
 		q := &request{runner: &runner{name: "quota"}}
 		require.NoError(t, (&call{heads: []*request{q}}).read(reply))
 		require.ErrorIs(t, q.err, store.ErrGarbled, "%v", reply)

@@ -105,6 +105,7 @@ func openGathered(t *testing.T, addr string, opts *Options) *gathered {
 		s.held.Wait()
 		require.NoError(t, st.Close())
 		require.Eventually(t, func() bool { return s.moving() == 0 }, 10*time.Second, time.Millisecond, "workers end")
+		require.Zero(t, s.gather.only.riders)
 	})
 	return s
 }

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,7 +26,7 @@ const (
 
 // gatherer lets callers share trips. While few are under way a caller goes straight to the
 // server, on its own goroutine. Otherwise it queues, and the next trip that ends hands over to
-// a goroutine which takes all that wait, and ends when nobody waits any more.
+// a goroutine which takes those that wait, and ends when nobody waits any more.
 type gatherer struct {
 	store *Store
 	batch int // decisions of one trip, at most
@@ -42,7 +43,8 @@ type gatherer struct {
 // lane is the way to one server. The gatherer's mutex guards it.
 type lane struct {
 	node     *goredis.Client // nil: the only one
-	trips    int
+	trips    int             // under way
+	riders   int             // decisions that they make
 	queue    []*request
 	departed time.Time // when the last trip did
 }
@@ -102,6 +104,7 @@ func (g *gatherer) run(ctx context.Context, q *request) (alone bool, gone error)
 	l := g.lane(node)
 	if l.trips < g.trips {
 		l.depart()
+		l.riders++
 		g.mu.Unlock()
 		defer g.arrived(l)
 		return g.store.decide(ctx, []*request{q}, g.store.exchange), nil
@@ -175,6 +178,7 @@ func (l *lane) depart() {
 func (g *gatherer) arrived(l *lane) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	l.riders--
 	g.end(l)
 	if len(l.queue) > 0 && l.trips < g.trips {
 		l.depart()
@@ -205,6 +209,7 @@ func (g *gatherer) leave(q *request) bool {
 	if b.waiting--; b.waiting == 0 {
 		b.over = true
 		b.cancel()
+		q.lane.riders -= len(b.requests)
 		g.end(q.lane)
 		if len(q.lane.queue) > 0 && q.lane.trips < g.trips {
 			q.lane.depart()
@@ -224,7 +229,10 @@ func (g *gatherer) work(l *lane) {
 		g.store.decide(ctx, b.requests, g.exchange)
 		g.mu.Lock()
 		over := b.over
-		b.over = true
+		if !over {
+			b.over = true
+			l.riders -= len(b.requests)
+		}
 		g.mu.Unlock()
 		b.cancel()
 		if over {
@@ -233,6 +241,7 @@ func (g *gatherer) work(l *lane) {
 		for _, q := range b.requests {
 			q.done <- struct{}{}
 		}
+		runtime.Gosched() // those who ask again at once share the next trip
 	}
 }
 
@@ -250,9 +259,11 @@ func (g *gatherer) take(l *lane) (*batch, context.Context) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b, weight, taken := &batch{}, 0, 0
+	// A fair share for each trip: of a large one and a small one, the server would soon wait for the large.
+	share := min(g.batch, (len(l.queue)+l.riders+g.trips-1)/g.trips)
 	for _, q := range l.queue {
 		if !q.left {
-			if weight += q.weight; len(b.requests) > 0 && weight > maxWeight || len(b.requests) == g.batch {
+			if weight += q.weight; len(b.requests) > 0 && weight > maxWeight || len(b.requests) == share {
 				break
 			}
 			q.batch = b
@@ -269,6 +280,7 @@ func (g *gatherer) take(l *lane) (*batch, context.Context) {
 	}
 	l.departed = time.Now()
 	b.waiting = len(b.requests)
+	l.riders += b.waiting
 	return b, b.context()
 }
 

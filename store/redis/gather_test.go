@@ -39,7 +39,7 @@ func TestALoneCallerGoesStraight(t *testing.T) {
 func TestWhoWaitsSharesATrip(t *testing.T) {
 	for kind, step := range quota {
 		t.Run(kind, func(t *testing.T) {
-			s := openGathered(t, servertest.Redis(t).Addr, nil)
+			s := openGathered(t, servertest.Redis(t).Addr, &Options{Trips: 1})
 			s.stop()
 			one, two := s.prepare(step, "one/"), s.prepare(step, "two/")
 			require.Same(t, one.script, two.script)
@@ -71,9 +71,30 @@ func TestWhoWaitsSharesATrip(t *testing.T) {
 			require.NoError(t, err)
 			require.EqualValues(t, 2, reply.Remaining)
 			s.held.Wait()
-			// The two that held the trips, then the batch; each at most once more with the source.
-			require.LessOrEqual(t, s.gate.trips.Load(), int64(6))
+			// The one that held the trip, then the batch; each at most once more with the source.
+			require.LessOrEqual(t, s.gate.trips.Load(), int64(4))
 		})
+	}
+}
+
+// Of a large trip and a small one, the server would soon have the small one behind it, and wait.
+func TestTripsTakeEqualShares(t *testing.T) {
+	s := openGathered(t, miniredis.RunT(t).Addr(), &Options{Trips: 2})
+	r := s.prepare(quota["value"], "")
+	_, err := r.Run(t.Context(), "known", quotaArgs(1))
+	require.NoError(t, err)
+	s.stop()
+	var all []*outcome
+	for i := range 20 {
+		all = append(all, s.queue(t.Context(), r, fmt.Sprint(i), quotaArgs(1)))
+	}
+	s.gate.set(true, 1) // one goes, and those who wait share what is left with the other
+	require.Eventually(t, func() bool { return s.gate.held() == 2 && s.queued() < 20 }, 10*time.Second, time.Millisecond)
+	require.Equal(t, 20-(20+1+1)/2, s.queued())
+	s.gate.set(false, 0)
+	for _, o := range all {
+		_, err := o.wait()
+		require.NoError(t, err)
 	}
 }
 
@@ -176,7 +197,7 @@ func TestABatchEndsWithTheLastDeadline(t *testing.T) {
 	s := openGathered(t, silent(t), &Options{Trips: 1})
 	r := s.prepare(quota["value"], "")
 	var all []*outcome
-	s.gather.only.trips = 1 // as if one were under way
+	s.gather.only.trips, s.gather.only.riders = 1, 1 // as if one were under way
 	s.gather.only.departed = time.Now().Add(time.Hour)
 	for i := range 3 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(20+10*i)*time.Millisecond)

@@ -18,9 +18,9 @@
 //
 // Decisions that are asked for at the same time share round trips and scripts, across limiters.
 // A lone caller goes straight to the server. While two trips to it are under way ([Options.Trips])
-// further callers wait for the next, which takes all of them, up to [Options.MaxBatch] and to
-// about a millisecond of the server's time. No timer holds anybody back. They are decided one after
-// another, in the order in which they came, and each has its own answer or error. In a cluster
+// further callers wait for the next, which takes as many of them as makes the trips equal, up to
+// [Options.MaxBatch] and to about a millisecond of the server's time. No timer holds anybody back. Those of
+// a trip are decided one after another, in the order in which they came, and each has its own answer or error. In a cluster
 // each node has trips of its own, and each slot in them a script. Other clients than go-redis's
 // for one server, for Sentinel and for a cluster send every decision on its own.
 //

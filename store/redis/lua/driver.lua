@@ -21,29 +21,31 @@ local function px(ttl)
   return digits_of_ttl
 end
 
--- The reply: for each decision twice what remains, and one more where it is allowed; then
--- for a denied one when to come again; then when the state is as new. Or one mark.
+-- The reply: for each decision four times what remains, two more where the time of the reset is
+-- the one told before, and one more where it is allowed; then for a denied one when to come again;
+-- then, unless told before, when the state is as new. Or one mark.
 local CORRUPT, WRONG_TYPE, GARBLED = -1, -2, -3
-local reply, size = {}, 0
-local function answer(allowed, remaining, retry, reset)
-  -- The server would cut a fraction off without a word.
-  if (remaining + retry + reset) % 1 ~= 0 then error('step answered a fraction') end
-  if allowed == 1 and retry == 0 and remaining >= 0 then
-    reply[size + 1], reply[size + 2] = remaining * 2 + 1, reset
-    size = size + 2
-  elseif allowed == 0 and remaining >= 0 then
-    reply[size + 1], reply[size + 2], reply[size + 3] = remaining * 2, retry, reset
-    size = size + 3
-  else
-    if allowed % 1 ~= 0 then error('step answered a fraction') end
-    size = size + 1
-    reply[size] = GARBLED
-  end
-end
-
+local reply, size, told = {}, 0, nil
 local function mark(what)
   size = size + 1
   reply[size] = what
+end
+
+local function answer(allowed, remaining, retry, reset)
+  if allowed == nil then return mark(CORRUPT) end
+  -- The server would cut a fraction off without a word.
+  if (allowed + remaining + retry + reset) % 1 ~= 0 then error('step answered a fraction') end
+  if remaining < 0 or not (allowed == 0 or allowed == 1 and retry == 0) then return mark(GARBLED) end
+  size = size + 1
+  reply[size] = remaining * 4 + (reset == told and 2 or 0) + allowed
+  if allowed == 0 then
+    size = size + 1
+    reply[size] = retry
+  end
+  if reset ~= told then
+    size, told = size + 1, reset
+    reply[size] = reset
+  end
 end
 
 -- run reads the next run.

@@ -13,8 +13,6 @@ while keys do
         -- As it is: error would put ERR before it.
         if not string.find(text, 'WRONGTYPE', 1, true) then return {err = text} end
         mark(WRONG_TYPE)
-      elseif allowed == nil then
-        mark(CORRUPT)
       else
         answer(allowed, remaining, retry, reset)
       end
