@@ -21,7 +21,8 @@ type GuardOptions struct {
 	// deadlines should be longer: one that passes first is theirs, not a failure.
 	Timeout time.Duration
 	// Failures is how many failures in a row open the breaker; the default is 5.
-	// While it is open the store is not asked.
+	// While it is open the store is not asked, for any key: also where only one of a
+	// cluster's masters does not answer.
 	Failures int
 	// Pause is how long the open breaker waits before one caller tries the store again;
 	// the default is 500 ms.
