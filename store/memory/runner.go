@@ -31,16 +31,21 @@ func (r *runner) Run(ctx context.Context, key string, args store.Args) (store.Re
 
 // decide runs the step under the shard's lock, which a step that panics does not keep.
 func (r *runner) decide(key string, args store.Args) (store.Reply, error) {
-	now, floor := r.core.now(), int64(0)
+	now := r.core.now()
+	hash := r.table.hash(key)
+	sh := r.table.shard(hash)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if now < sh.latest { // others came first: by a time before theirs, what they wrote would end too soon
+		now = r.core.now()
+	}
+	sh.latest = now
+	floor := int64(0)
 	if args.OwnTime {
 		args.Now = now
 	} else {
 		floor = store.HousekeepingTTL.Microseconds()
 	}
-	hash := r.table.hash(key)
-	sh := r.table.shard(hash)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
 	p, rec := sh.find(hash, key)
 	var state []byte
 	switch {

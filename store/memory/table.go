@@ -50,7 +50,8 @@ func (t *table) clear() {
 // shard is a part of a table under one lock. It takes two cache lines, and a decision on
 // a key that is there touches the first alone.
 type shard struct {
-	mu sync.Mutex
+	mu     sync.Mutex
+	latest int64 // time of the latest decision
 	buckets
 	table   *table
 	beside  *beside     // nil until something lies there
@@ -58,7 +59,7 @@ type shard struct {
 	hand    uint32      // the bucket where the search for keys to free goes on
 	warm    byte        // of no meaning; see find
 	scratch [scratchSize]byte
-	_       [16]byte
+	_       [8]byte
 }
 
 // warmFrom is how many buckets of a shard are more than the processor's near caches hold.
