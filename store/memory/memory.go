@@ -109,6 +109,16 @@ func (c *core) now() int64 {
 	return c.base + int64(time.Since(c.start)/time.Microsecond)
 }
 
+// inOrder returns the time for who read the clock as now and then got the shard's lock. Where somebody with a later
+// time came between it reads the clock again: by an earlier one, what is written would end too soon.
+func (c *core) inOrder(sh *shard, now int64) int64 {
+	if now < sh.latest {
+		now = c.now()
+	}
+	sh.latest = now
+	return now
+}
+
 // Traits implements [store.Store].
 func (s *Store) Traits() store.Traits {
 	return store.Traits{

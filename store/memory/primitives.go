@@ -76,6 +76,7 @@ func (s *Store) locked(full string, fn func(e *entry)) {
 	e := entry{shard: t.shard(hash), hash: hash, key: key, now: s.now()}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.now = s.inOrder(e.shard, e.now)
 	var r record
 	e.at, r = e.find(hash, key)
 	e.live = e.at != none && r.expires() > e.now

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weirlimits/weir/algorithms"
+	"github.com/weirlimits/weir/store/memory"
 )
 
 // RL-007: keys that expire while they are counted are no error and let no more through.
@@ -53,4 +54,36 @@ func TestRL007KeysExpireUnderTheirCallers(t *testing.T) {
 			require.LessOrEqual(t, admitted.Load(), windows*shape.Guarantee.MaxInWindow)
 		})
 	}
+}
+
+// A TTL is a floor: it is counted from no earlier time than what others wrote before, also where a caller was held
+// up between its look at the clock and the lock.
+func TestACallerHeldUpShortensNoTTL(t *testing.T) {
+	c := newClock()
+	var held atomic.Bool
+	looked, goOn := make(chan struct{}), make(chan struct{})
+	s := open(t, &memory.Options{Clock: func() time.Time {
+		now := c.Now()
+		if held.CompareAndSwap(true, false) {
+			close(looked)
+			<-goOn
+		}
+		return now
+	}})
+	held.Store(true)
+	done := make(chan error)
+	go func() {
+		_, err := s.Add(ctx, "k", 1, time.Minute)
+		done <- err
+	}()
+	<-looked
+	c.advance(time.Second)
+	_, err := s.Add(ctx, "k", 1, time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, s.Delete(ctx, "k"))
+	close(goOn)
+	require.NoError(t, <-done)
+	ttl, err := s.TTL(ctx, "k")
+	require.NoError(t, err)
+	require.Equal(t, time.Minute, ttl)
 }

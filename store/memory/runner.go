@@ -36,10 +36,7 @@ func (r *runner) decide(key string, args store.Args) (store.Reply, error) {
 	sh := r.table.shard(hash)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if now < sh.latest { // others came first: by a time before theirs, what they wrote would end too soon
-		now = r.core.now()
-	}
-	sh.latest = now
+	now = r.core.inOrder(sh, now)
 	floor := int64(0)
 	if args.OwnTime {
 		args.Now = now

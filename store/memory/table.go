@@ -51,7 +51,7 @@ func (t *table) clear() {
 // a key that is there touches the first alone.
 type shard struct {
 	mu     sync.Mutex
-	latest int64 // time of the latest decision
+	latest int64 // time of who held the lock last
 	buckets
 	table   *table
 	beside  *beside     // nil until something lies there
