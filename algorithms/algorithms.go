@@ -24,7 +24,10 @@ type Entry struct {
 	Aliases []string
 	Summary string   // one line
 	Options []Option // what Parse takes after the name
-	build   func(values map[string]string) (weir.Algorithm, error)
+	// Monotone tells that a higher limit denies no client that a lower one does not, and no more requests of cost 1:
+	// without options that make it remember less, see bench/insight.
+	Monotone bool
+	build    func(values map[string]string) (weir.Algorithm, error)
 }
 
 // Option is an option as the program reads it: "burst=20".
@@ -37,23 +40,24 @@ var burstOption = Option{Name: "burst", Want: "1 to 1000000000"}
 
 var registry = []Entry{
 	{
-		Name: "fixed-window", Summary: "one counter per window aligned to the epoch",
+		Name: "fixed-window", Monotone: true, Summary: "one counter per window aligned to the epoch",
 		build: plain(FixedWindow),
 	},
 	{
-		Name: "fixed-window-first-hit", Summary: "one counter per window that starts at the first request",
+		Name: "fixed-window-first-hit", Monotone: true, Summary: "one counter per window that starts at the first request",
 		build: plain(FixedWindowFirstHit),
 	},
 	{
-		Name: "sliding-counter", Summary: "two windows, the older one weighted",
+		Name: "sliding-counter", Monotone: true, Summary: "two windows, the older one weighted",
 		build: plain(SlidingCounter),
 	},
 	{
-		Name: "bucketed-window", Summary: "counts of K+1 sub-windows, never too few",
+		Name: "bucketed-window", Monotone: true, Summary: "counts of K+1 sub-windows, never too few",
 		Options: []Option{bucketsOption}, build: parseBucketedWindow,
 	},
 	{
-		Name: "gcra", Aliases: []string{"token-bucket", "leaky-bucket"}, Summary: "one time: a bucket of burst tokens, refilled evenly",
+		Name: "gcra", Aliases: []string{"token-bucket", "leaky-bucket"}, Monotone: true,
+		Summary: "one time: a bucket of burst tokens, refilled evenly",
 		Options: []Option{burstOption},
 		build: func(values map[string]string) (weir.Algorithm, error) {
 			var o GCRAOptions
@@ -68,11 +72,11 @@ var registry = []Entry{
 		},
 	},
 	{
-		Name: "sliding-log", Summary: "the time of every admitted request, in a sorted set",
+		Name: "sliding-log", Monotone: true, Summary: "the time of every admitted request, in a sorted set",
 		build: plain(SlidingLog),
 	},
 	{
-		Name: "ring-log", Summary: "the last L times, in a list",
+		Name: "ring-log", Monotone: true, Summary: "the last L times, in a list",
 		Options: []Option{{Name: "denied", Want: "count (denied requests count too) or free"}},
 		build: func(values map[string]string) (weir.Algorithm, error) {
 			v, ok := values["denied"]
@@ -83,7 +87,7 @@ var registry = []Entry{
 		},
 	},
 	{
-		Name: "packed-log", Summary: "the log in one value, a byte or two per request; fewer times by blocks",
+		Name: "packed-log", Monotone: true, Summary: "the log in one value, a byte or two per request; fewer times by blocks",
 		Options: packedOptions, build: parsePackedLog,
 	},
 }

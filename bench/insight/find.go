@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/weirlimits/weir"
+	"github.com/weirlimits/weir/algorithms"
 )
 
 // What a [Goal] counts.
@@ -114,13 +116,7 @@ func (t *Traffic) Find(ctx context.Context, a weir.Algorithm, window time.Durati
 
 // falls reports whether it is known that a higher limit never denies more of what the goal counts: see [Traffic.Find].
 func falls(a weir.Algorithm, goal Goal, t *Traffic) bool {
-	switch a.Name() {
-	case "fixed-window", "fixed-window-first-hit", "sliding-counter", "bucketed-window", "gcra", "sliding-log", "ring-log":
-		return goal.Of == Clients || t.single
-	case "packed-log":
-		has := func(option string) bool { return strings.Contains(a.String(), ","+option+"=") }
-		return !has("error") && (goal.Of == Clients || t.single && !has("block"))
-	default:
-		return false
-	}
+	known := slices.ContainsFunc(algorithms.Registry(), func(e algorithms.Entry) bool { return e.Name == a.Name() && e.Monotone })
+	has := func(option string) bool { return strings.Contains(a.String(), ","+option+"=") }
+	return known && !has("error") && (goal.Of == Clients || t.single && !has("block"))
 }
