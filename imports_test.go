@@ -77,7 +77,7 @@ func TestImportsRunOneWay(t *testing.T) {
 		"conformance":                 {"store", "", "algorithms", "internal/combine", "bench/oracle"},
 		"httplimit":                   {"store", "", "internal/combine"},
 		"choose": {
-			"store", "store/memory", "", "algorithms", "internal/combine", "internal/digits", "choose/internal/footprint",
+			"store", "store/memory", "", "algorithms", "internal/combine", "internal/digits", "internal/footprint",
 		},
 	}
 	for name, allowed := range may {

@@ -6,12 +6,9 @@ import (
 	"slices"
 
 	"github.com/weirlimits/weir"
-	"github.com/weirlimits/weir/choose/internal/footprint"
+	"github.com/weirlimits/weir/internal/footprint"
 	"github.com/weirlimits/weir/store"
 )
-
-// typicalKey stands for a client's key: 16 bytes, a little more than an IPv4 address has at most.
-const typicalKey = "client-000000001"
 
 // betweenPoints is by how much a straight line between two measured points may be off.
 const betweenPoints = 0.10
@@ -89,7 +86,7 @@ func (s *scale) bytesOfLayers(c *Candidate, storeName string, w Want, held int64
 // fill plays requests, once for each question.
 func (s *scale) fill(c *Candidate, w Want, requests int64) ([]footprint.Item, error) {
 	client := footprint.Client{
-		Algorithm: c.Algorithm, Plan: c.Plan, Limit: w.limit(), Prefix: s.prefix, Key: typicalKey,
+		Algorithm: c.Algorithm, Plan: c.Plan, Limit: w.limit(), Prefix: s.prefix, Key: footprint.TypicalKey,
 		Requests: requests, Cost: w.Cost, Span: w.slowest().Window,
 	}
 	name := fmt.Sprint(c.Algorithm, " ", c.Plan.Name, " ", client.Limit, " ", client.Span, " ", requests, " ", client.Cost)

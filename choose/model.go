@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/weirlimits/weir/choose/internal/footprint"
+	"github.com/weirlimits/weir/internal/footprint"
 )
 
-//go:generate go run ./gen
+//go:generate go run ../internal/footprint/gen
 
 //go:embed model.json
 var modelJSON []byte

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/weirlimits/weir"
-	"github.com/weirlimits/weir/choose/internal/footprint"
+	"github.com/weirlimits/weir/internal/footprint"
 	"github.com/weirlimits/weir/store"
 )
 
@@ -59,6 +59,6 @@ func (a *Answer) notes(m footprint.Model) (all []string) {
 	note(b.Speed.PerSecond > 0, "%s measured at %s on %s: good to compare with, and no promise.", what, m.Limit, m.Machine)
 	note(b.Bytes.Partly, "Nobody measured this store: bytes are those of key and value alone, and it takes more.")
 	note(!b.Bytes.Partly, "Bytes are estimates within %s, for keys of %d bytes under the prefix %q; "+
-		"leave a server a quarter for itself.", percent(max(b.Bytes.Error, 0.05)), len(typicalKey), weir.DefaultPrefix)
+		"leave a server a quarter for itself.", percent(max(b.Bytes.Error, 0.05)), len(footprint.TypicalKey), weir.DefaultPrefix)
 	return all
 }

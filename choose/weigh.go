@@ -6,7 +6,7 @@ import (
 
 	"github.com/weirlimits/weir"
 	"github.com/weirlimits/weir/algorithms"
-	"github.com/weirlimits/weir/choose/internal/footprint"
+	"github.com/weirlimits/weir/internal/footprint"
 	"github.com/weirlimits/weir/store"
 )
 

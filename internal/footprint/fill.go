@@ -37,6 +37,9 @@ type Client struct {
 	Span      time.Duration // over which they are spread; zero: the window
 }
 
+// TypicalKey stands for a client's key: 16 bytes, a little more than an IPv4 address has at most.
+const TypicalKey = "client-000000001"
+
 const (
 	most = 10_240 // requests that are played
 	few  = 4096   // those that are played where there are more

@@ -12,55 +12,11 @@ import (
 
 	"github.com/weirlimits/weir"
 	"github.com/weirlimits/weir/algorithms"
-	"github.com/weirlimits/weir/choose/internal/footprint"
+	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/footprint"
 )
 
-// results is the part of a results file that the model needs.
-type results struct {
-	Version     int `json:"version"`
-	Environment struct {
-		Commit string `json:"commit"`
-		CPU    string `json:"cpu"`
-		CPUs   int    `json:"cpus"`
-	} `json:"environment"`
-	Limit struct {
-		Text string `json:"text"`
-	} `json:"limit"`
-	Incomplete string   `json:"incomplete"`
-	Results    []result `json:"results"`
-}
-
-type result struct {
-	Algorithm string `json:"algorithm"`
-	Store     string `json:"store"`
-	Plan      string `json:"plan"`
-	Precision map[string]struct {
-		Events        int64   `json:"events"`
-		OverAdmitted  int64   `json:"over_admitted"`
-		FalseDenied   int64   `json:"false_denied"`
-		AdmittedRatio float64 `json:"admitted_ratio"`
-	} `json:"precision"`
-	Memory []struct {
-		Events      int64   `json:"events"`
-		BytesPerKey float64 `json:"bytes_per_key"`
-		NA          string  `json:"na"`
-	} `json:"memory"`
-	Throughput []struct {
-		Callers   int     `json:"callers"`
-		PerSecond float64 `json:"per_second"`
-		Spread    float64 `json:"spread"`
-		NA        string  `json:"na"`
-		Gathered  *struct {
-			PerSecond float64 `json:"per_second"`
-		} `json:"gathered"`
-	} `json:"throughput"`
-}
-
-const (
-	version = 1  // of the results' format
-	callers = 64 // of the loop whose speed is kept
-	client  = "client-000000001"
-)
+const callers = 64 // of the loop whose speed is kept
 
 // prefix is as long as the shorter ones of a run are: some are longer by one.
 var prefix = strings.Repeat("p", 19)
@@ -87,16 +43,17 @@ func condense(dir fs.FS) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-func read(dir fs.FS, name string) (r results, err error) {
+func read(dir fs.FS, name string) (*bench.Results, error) {
+	r := &bench.Results{}
 	b, err := fs.ReadFile(dir, name)
 	if err == nil {
-		err = json.Unmarshal(b, &r)
+		err = json.Unmarshal(b, r)
 	}
 	switch {
 	case err != nil:
 		return r, fmt.Errorf("%s: %w", name, err)
-	case r.Version != version:
-		return r, fmt.Errorf("%s: version %d: want %d", name, r.Version, version)
+	case r.Version != bench.ResultsVersion:
+		return r, fmt.Errorf("%s: version %d: want %d", name, r.Version, bench.ResultsVersion)
 	case r.Incomplete != "":
 		return r, fmt.Errorf("%s: a run that ended early (%s): want a whole one", name, r.Incomplete)
 	}
@@ -104,7 +61,7 @@ func read(dir fs.FS, name string) (r results, err error) {
 }
 
 // storeOf is the name that a store has in its traits: "redis:private" is "redis".
-func storeOf(r result) string {
+func storeOf(r bench.Result) string {
 	name, _, _ := strings.Cut(r.Store, ":")
 	return name
 }
@@ -117,7 +74,7 @@ type point struct {
 }
 
 // fit finds each store's overhead, and by how much estimates with it are off; and the curves of data structures.
-func fit(m *footprint.Model, r results) error {
+func fit(m *footprint.Model, r *bench.Results) error {
 	points, f := map[string][]point{}, filler{}
 	for _, one := range r.Results {
 		if structured, err := isStructured(one); err != nil || structured {
@@ -168,7 +125,7 @@ func fit(m *footprint.Model, r results) error {
 }
 
 // curves keeps the bytes of data structures.
-func curves(m *footprint.Model, r results, f filler) error {
+func curves(m *footprint.Model, r *bench.Results, f filler) error {
 	for _, one := range r.Results {
 		structured, err := isStructured(one)
 		if err != nil {
@@ -193,13 +150,13 @@ func curves(m *footprint.Model, r results, f filler) error {
 	return nil
 }
 
-func isStructured(r result) (bool, error) {
+func isStructured(r bench.Result) (bool, error) {
 	plan, _, err := planOf(r, weir.Limit{Count: 100, Window: time.Minute})
 	return plan != nil && storeOf(r) == "redis" && footprint.Structured(*plan), err
 }
 
 // planOf returns the plan that was measured; nil of what could not run.
-func planOf(r result, limit weir.Limit) (*weir.Plan, weir.Algorithm, error) {
+func planOf(r bench.Result, limit weir.Limit) (*weir.Plan, weir.Algorithm, error) {
 	a, err := algorithms.Parse(r.Algorithm)
 	if err != nil {
 		return nil, nil, err
@@ -220,7 +177,7 @@ func planOf(r result, limit weir.Limit) (*weir.Plan, weir.Algorithm, error) {
 type filler map[string][]footprint.Item
 
 // fill plays so many requests under a limit that admits them.
-func (f filler) fill(r result, limitText string, n int64) ([]footprint.Item, error) {
+func (f filler) fill(r bench.Result, limitText string, n int64) ([]footprint.Item, error) {
 	name := fmt.Sprint(r.Algorithm, " ", r.Plan == "counter", " ", n) // other plans run the same step
 	if items, ok := f[name]; ok {
 		return items, nil
@@ -235,12 +192,12 @@ func (f filler) fill(r result, limitText string, n int64) ([]footprint.Item, err
 		return nil, fmt.Errorf("%s on %s: no plan %q: %w", r.Algorithm, r.Store, r.Plan, err)
 	}
 	f[name], err = footprint.Fill(context.Background(), footprint.Client{
-		Algorithm: a, Plan: *plan, Limit: limit, Prefix: prefix, Key: client, Requests: n, Cost: 1,
+		Algorithm: a, Plan: *plan, Limit: limit, Prefix: prefix, Key: footprint.TypicalKey, Requests: n, Cost: 1,
 	})
 	return f[name], err
 }
 
-func speeds(m *footprint.Model, r results) {
+func speeds(m *footprint.Model, r *bench.Results) {
 	for _, one := range r.Results {
 		for _, t := range one.Throughput {
 			if t.Callers != callers || t.NA != "" || t.PerSecond == 0 {
@@ -256,7 +213,7 @@ func speeds(m *footprint.Model, r results) {
 }
 
 // precision keeps the worst of each figure. That of a cage is left out: it was judged by the long limit alone.
-func precision(m *footprint.Model, r results) {
+func precision(m *footprint.Model, r *bench.Results) {
 	for _, one := range r.Results {
 		if len(one.Precision) == 0 || strings.Contains(one.Algorithm, "+") {
 			continue

@@ -11,9 +11,9 @@ import (
 // What package choose estimates from is what docs/results holds.
 func TestTheModelIsUpToDate(t *testing.T) {
 	t.Parallel()
-	want, err := condense(os.DirFS("../../docs/results"))
+	want, err := condense(os.DirFS("../../../docs/results"))
 	require.NoError(t, err)
-	have, err := os.ReadFile("../model.json")
+	have, err := os.ReadFile("../../../choose/model.json")
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(have), "run go generate ./choose")
 }
