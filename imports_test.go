@@ -77,7 +77,7 @@ func TestImportsRunOneWay(t *testing.T) {
 		"conformance":                 {"store", "", "algorithms", "internal/combine", "bench/oracle"},
 		"httplimit":                   {"store", "", "internal/combine"},
 		"choose": {
-			"store", "store/memory", "", "algorithms", "internal/combine", "internal/digits", "internal/footprint",
+			"store", "store/memory", "", "algorithms", "internal/combine", "internal/digits", "internal/footprint", "internal/layers",
 		},
 	}
 	for name, allowed := range may {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/weirlimits/weir"
 	"github.com/weirlimits/weir/algorithms"
+	"github.com/weirlimits/weir/internal/layers"
 )
 
 // candidates lists every algorithm, those with options that the tolerance asks for, and the cages; in the order of
@@ -19,7 +20,7 @@ func candidates(w Want) []Candidate {
 			all = append(all, Candidate{Algorithm: a, single: single})
 		}
 	}
-	add := func(a weir.Algorithm) { put(w.layered(a), a) }
+	add := func(a weir.Algorithm) { put(layers.Under(a, w.Limits[1:]), a) }
 	for _, a := range algorithms.All() {
 		add(a)
 		switch a.Name() {
@@ -39,18 +40,6 @@ func candidates(w Want) []Candidate {
 		}
 	}
 	return all
-}
-
-// layered puts the further layers beside the first.
-func (w Want) layered(a weir.Algorithm) weir.Algorithm {
-	if len(w.Limits) == 1 {
-		return a
-	}
-	var more []weir.Layer
-	for _, l := range w.Limits[1:] {
-		more = append(more, weir.Layer{Algorithm: a, Limit: l})
-	}
-	return weir.Layered(a, more...)
 }
 
 // burst is the largest of gcra that keeps L+B-1 within what is tolerated; zero where that is none or the limit.

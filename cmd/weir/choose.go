@@ -15,6 +15,7 @@ import (
 	"github.com/weirlimits/weir/bench"
 	"github.com/weirlimits/weir/choose"
 	"github.com/weirlimits/weir/internal/backend"
+	"github.com/weirlimits/weir/internal/layers"
 	"github.com/weirlimits/weir/store"
 )
 
@@ -149,7 +150,7 @@ func (v *chooseCommand) answer(cmd *cobra.Command, traits store.Traits, on *back
 	if v.emitted != "" {
 		return v.emitProgram(a, on)
 	}
-	c := newChoice(a, v.limitText())
+	c := newChoice(a, layers.Text(v.want.Limits))
 	if v.measure && a.Best != nil {
 		if c.Measured, err = v.confirm(cmd.Context(), a, on, events); err != nil {
 			return err
@@ -185,14 +186,6 @@ func (v *chooseCommand) flagged(err error) error {
 		return &weir.FieldError{Field: "--" + field.Field, Value: field.Value, Want: field.Want}
 	}
 	return err
-}
-
-func (v *chooseCommand) limitText() string {
-	var all []string
-	for _, l := range v.want.Limits {
-		all = append(all, l.String())
-	}
-	return strings.Join(all, "+")
 }
 
 // parseWant reads the flags that are no plain numbers.

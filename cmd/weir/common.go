@@ -13,6 +13,7 @@ import (
 	"github.com/weirlimits/weir"
 	"github.com/weirlimits/weir/algorithms"
 	"github.com/weirlimits/weir/bench/racy"
+	"github.com/weirlimits/weir/internal/layers"
 )
 
 // flagSet says which of the common flags a verb has.
@@ -190,7 +191,7 @@ func (c *common) parseLimit() error {
 	}
 	var fit, alone []weir.Algorithm
 	for i, one := range c.algorithms {
-		a := layered(one, c.limits[1:])
+		a := layers.Under(one, c.limits[1:])
 		switch _, err := a.Shape(c.limit); {
 		case err == nil:
 			fit, alone = append(fit, a), append(alone, one)
@@ -202,18 +203,6 @@ func (c *common) parseLimit() error {
 	}
 	c.algorithms, c.alone = fit, alone
 	return nil
-}
-
-// layered makes an algorithm keep to further limits beside its first.
-func layered(a weir.Algorithm, more []weir.Limit) weir.Algorithm {
-	if len(more) == 0 {
-		return a
-	}
-	layers := make([]weir.Layer, len(more))
-	for i, l := range more {
-		layers[i] = weir.Layer{Algorithm: a, Limit: l}
-	}
-	return weir.Layered(a, layers...)
 }
 
 func (c *common) parseFormat() error {

@@ -15,6 +15,7 @@ import (
 	"github.com/weirlimits/weir"
 	"github.com/weirlimits/weir/bench"
 	"github.com/weirlimits/weir/bench/insight"
+	"github.com/weirlimits/weir/internal/layers"
 )
 
 // questions are what a replay answers beside its decisions, by deciding the trace again in this process.
@@ -104,8 +105,8 @@ func (q *questions) ask(ctx context.Context, c *common, traffic *insight.Traffic
 			}
 		}
 		for _, limits := range q.cases {
-			of := layered(a, limits[1:])
-			res.WhatIf = append(res.WhatIf, insight.Outcome{Algorithm: a.String(), Limit: joined(limits), NA: lacks})
+			of := layers.Under(a, limits[1:])
+			res.WhatIf = append(res.WhatIf, insight.Outcome{Algorithm: a.String(), Limit: layers.Text(limits), NA: lacks})
 			to := &res.WhatIf[len(res.WhatIf)-1]
 			if lacks == "" {
 				work = append(work, func(ctx context.Context) error {
@@ -133,15 +134,6 @@ func lacking(res *bench.ReplayResults, algorithm string) string {
 		}
 	}
 	return lacks
-}
-
-// joined writes layers as --limit takes them.
-func joined(limits []weir.Limit) string {
-	var all []string
-	for _, l := range limits {
-		all = append(all, l.String())
-	}
-	return strings.Join(all, "+")
 }
 
 // inParallel does work on all processors and tells how much is done, never twice at once.
