@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/weirlimits/weir/internal/digits"
 	"github.com/weirlimits/weir/store"
 )
 
@@ -30,7 +31,7 @@ func (a *Answer) changes(s *scale) (lines []string, err error) {
 		}
 		b := *other.Best
 		line := fmt.Sprintf("%s: %s, which %s and %s, for %s and %s", q.with, b.Algorithm, other.bound(b), b.early(q.want),
-			other.cost(b), plural(b.Trips, "round trip"))
+			other.cost(b), digits.Plural(b.Trips, "round trip"))
 		if !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}

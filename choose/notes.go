@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/weirlimits/weir"
+	"github.com/weirlimits/weir/internal/digits"
 	"github.com/weirlimits/weir/internal/footprint"
 	"github.com/weirlimits/weir/store"
 )
@@ -39,7 +40,7 @@ func (a *Answer) notes(m footprint.Model) (all []string) {
 
 	note(w.Keys > 1, "%d keys for each request: TakeAll, or one rule for each in httplimit, asks for one after the other, "+
 		"%s, and gives back what a denied request had taken. That is not atomic: until then it counts, and may deny others. "+
-		"It admits more than no limit.", w.Keys, plural(b.Trips, "round trip"))
+		"It admits more than no limit.", w.Keys, digits.Plural(b.Trips, "round trip"))
 	note(w.Keys > 1, "Each key stops another attack: a key for the address stops one address that tries many accounts, "+
 		"a key for the account stops many addresses that try one.")
 	note(w.Keys > 1 && w.Cluster, "In a cluster these keys lie in different slots, which no script can join. "+
@@ -59,6 +60,6 @@ func (a *Answer) notes(m footprint.Model) (all []string) {
 	note(b.Speed.PerSecond > 0, "%s measured at %s on %s: good to compare with, and no promise.", what, m.Limit, m.Machine)
 	note(b.Bytes.Partly, "Nobody measured this store: bytes are those of key and value alone, and it takes more.")
 	note(!b.Bytes.Partly, "Bytes are estimates within %s, for keys of %d bytes under the prefix %q; "+
-		"leave a server a quarter for itself.", percent(max(b.Bytes.Error, 0.05)), len(footprint.TypicalKey), weir.DefaultPrefix)
+		"leave a server a quarter for itself.", digits.Percent(max(b.Bytes.Error, 0.05)), len(footprint.TypicalKey), weir.DefaultPrefix)
 	return all
 }

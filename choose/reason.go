@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/weirlimits/weir/algorithms"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // most is how many requests a window may see by what is tolerated.
@@ -26,9 +27,9 @@ func (c Candidate) early(w Want) string {
 		return "denies nothing without need"
 	case d.DeficitFor > 0:
 		return fmt.Sprintf("may deny up to %s too early, %s of the window",
-			span(d.DeficitFor), percent(float64(d.DeficitFor)/float64(limit.Window)))
+			span(d.DeficitFor), digits.Percent(float64(d.DeficitFor)/float64(limit.Window)))
 	default:
-		return fmt.Sprintf("may deny while %s of the limit is free", percent(c.Deny))
+		return fmt.Sprintf("may deny while %s of the limit is free", digits.Percent(c.Deny))
 	}
 }
 
@@ -66,7 +67,7 @@ func (a *Answer) reason() string {
 			strings.TrimSuffix(bound, ","), count(2*cage.Count), span(cage.Window))
 	}
 	return fmt.Sprintf("%s %s and %s, for %s and %s a request. %s.",
-		b.Algorithm, bound, b.early(a.Want), a.cost(b), plural(b.Trips, "round trip"), a.trade(b))
+		b.Algorithm, bound, b.early(a.Want), a.cost(b), digits.Plural(b.Trips, "round trip"), a.trade(b))
 }
 
 // nothing is the reason where no candidate is left.
@@ -108,7 +109,7 @@ func (a *Answer) trade(b Candidate) string {
 		return "What is given up is a few early denials, not the bound" + a.dearer(b)
 	case hasExact:
 		return fmt.Sprintf("%s, %s as much; what is given up for that is the bound, by up to %s%s",
-			a.wouldTake(exact), times(exact.Bytes.Expected/b.Bytes.Expected), percent(b.Over), a.noCage(b))
+			a.wouldTake(exact), times(exact.Bytes.Expected/b.Bytes.Expected), digits.Percent(b.Over), a.noCage(b))
 	default:
 		return fmt.Sprintf("No log that never admits more than %s can run here, so what is given up is the bound: "+
 			"%s can come in one window%s", count(a.Want.limit().Count), count(b.MaxInWindow), a.noCage(b))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/weirlimits/weir"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // Want is what is asked for.
@@ -105,7 +106,7 @@ func (w Want) Tolerance() string {
 		case p >= all:
 			return "any"
 		default:
-			return strings.ReplaceAll(percent(p), " ", "")
+			return strings.ReplaceAll(digits.Percent(p), " ", "")
 		}
 	}
 	return "over=" + part(w.Over, AnyOver) + ",deny=" + part(w.Deny, 1)

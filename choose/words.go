@@ -2,21 +2,12 @@ package choose
 
 import (
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/weirlimits/weir/internal/digits"
 )
 
 func count(n int64) string { return digits.Group(n) }
-
-// plural is a number and what it counts.
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + one + "s"
-}
 
 // size prints bytes with two digits that matter, and all whole ones: 12 GB, 1.4 TB, 481 bytes.
 func size(bytes float64) string {
@@ -28,26 +19,10 @@ func size(bytes float64) string {
 			if u.name == "kB" {
 				bytes, u.bytes = bytes/1e3, 1
 			}
-			return short(bytes/u.bytes) + " " + u.name
+			return digits.Short(bytes/u.bytes) + " " + u.name
 		}
 	}
 	return digits.Group(int64(math.Round(bytes))) + " bytes"
-}
-
-func short(v float64) string {
-	if v >= 10 {
-		return digits.Group(int64(math.Round(v)))
-	}
-	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
-}
-
-// percent prints a part: 5 %, 0.83 %.
-func percent(part float64) string {
-	p := part * 100
-	if p < 1 {
-		return strconv.FormatFloat(p, 'g', 2, 64) + " %"
-	}
-	return short(p) + " %"
 }
 
 // tolerated is a tolerance in words.
@@ -55,7 +30,7 @@ func tolerated(part float64) string {
 	if part == 0 {
 		return "none"
 	}
-	return percent(part)
+	return digits.Percent(part)
 }
 
 // span prints a duration as people write it: 1m, 900ms.
@@ -70,4 +45,4 @@ func span(d time.Duration) string {
 }
 
 // times is a ratio: "2.5 times".
-func times(ratio float64) string { return short(ratio) + " times" }
+func times(ratio float64) string { return digits.Short(ratio) + " times" }

@@ -24,7 +24,7 @@ func (m *measured) functions() template.FuncMap {
 		},
 		"per": func(store, algorithm string, events int64) (string, error) {
 			b, err := m.bytes(store, algorithm, events)
-			return short(b / float64(events)), err
+			return digits.Short(b / float64(events)), err
 		},
 		"total": func(store, algorithm string, events, clients int64) (string, error) {
 			b, err := m.bytes(store, algorithm, events)
@@ -32,7 +32,7 @@ func (m *measured) functions() template.FuncMap {
 		},
 		"times": func(algorithm string) (string, error) {
 			most, err := mostInWindow(m.compare, algorithm)
-			return short(float64(most)/float64(limit.Count)) + " times", err
+			return digits.Short(float64(most)/float64(limit.Count)) + " times", err
 		},
 		"max": func(algorithm, scenario string) (string, error) {
 			r, err := result(m.compare, "redis", algorithm)
@@ -63,7 +63,7 @@ func (m *measured) functions() template.FuncMap {
 		},
 		"jump": func(store, algorithm string) (string, error) {
 			_, _, ratio, err := m.jump(store, algorithm)
-			return short(ratio), err
+			return digits.Short(ratio), err
 		},
 		"cageLimit": m.cageLimit,
 		"cageMax": func() (string, error) {
@@ -129,23 +129,11 @@ func number(v any) (string, error) {
 	return "", fmt.Errorf("%v is no whole number", v)
 }
 
-// short keeps two digits that matter, and all whole ones.
-func short(v float64) string {
-	if v >= 10 {
-		return digits.Group(int64(math.Round(v)))
-	}
-	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
-}
-
 func percent(part float64) string {
-	switch p := part * 100; {
-	case p == 0:
+	if part == 0 {
 		return "none"
-	case p < 1:
-		return strconv.FormatFloat(p, 'g', 2, 64) + " %"
-	default:
-		return short(p) + " %"
 	}
+	return digits.Percent(part)
 }
 
 func size(bytes float64) string {
@@ -154,7 +142,7 @@ func size(bytes float64) string {
 		name  string
 	}{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
 		if bytes >= u.bytes {
-			return short(bytes/u.bytes) + " " + u.name
+			return digits.Short(bytes/u.bytes) + " " + u.name
 		}
 	}
 	return digits.Group(int64(bytes)) + " bytes"
@@ -164,10 +152,10 @@ func size(bytes float64) string {
 func micros(us float64) string {
 	switch {
 	case us >= 1e6:
-		return short(us/1e6) + " s"
+		return digits.Short(us/1e6) + " s"
 	case us >= 1e3:
-		return short(us/1e3) + " ms"
+		return digits.Short(us/1e3) + " ms"
 	default:
-		return short(us) + " us"
+		return digits.Short(us) + " us"
 	}
 }

@@ -102,13 +102,13 @@ func (m *measured) peersTable(store string) (string, error) {
 	})
 	head := []string{"on " + store, "most in a window", "denied without need"}
 	for _, mem := range widest.Memory {
-		head = append(head, fmt.Sprintf("bytes per key, %s keys, %s each", digits.Group(mem.Keys), plural(mem.Events, "request")))
+		head = append(head, fmt.Sprintf("bytes per key, %s keys, %s each", digits.Group(mem.Keys), digits.Plural(mem.Events, "request")))
 	}
 	for _, s := range widest.Speed {
 		if store == "memory" {
-			head = append(head, "ns, "+plural(s.Keys, "key"))
+			head = append(head, "ns, "+digits.Plural(s.Keys, "key"))
 		} else {
-			head = append(head, "per second, "+plural(s.Callers, "caller"))
+			head = append(head, "per second, "+digits.Plural(s.Callers, "caller"))
 		}
 	}
 	head = append(head, "cannot")
@@ -143,12 +143,12 @@ func (row *peerRow) cells(store string, columns int) []string {
 		cells = append(cells, digits.Group(p.MaxInWindow), digits.Group(p.Steady.FalseDenied+p.Pushed.FalseDenied))
 	}
 	for _, mem := range row.Memory {
-		cells = append(cells, orDash(mem.NA, short(mem.BytesPerKey)))
+		cells = append(cells, orDash(mem.NA, digits.Short(mem.BytesPerKey)))
 	}
 	for _, s := range row.Speed {
 		figure := rough(s.PerSecond)
 		if store == "memory" {
-			figure = short(s.NSPerOp)
+			figure = digits.Short(s.NSPerOp)
 		}
 		cells = append(cells, orDash(s.NA, figure))
 	}
@@ -172,13 +172,6 @@ func rough(v float64) string {
 		unit *= 10
 	}
 	return digits.Group(int64(v/unit+0.5) * int64(unit))
-}
-
-func plural(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return digits.Group(n) + " " + what + "s"
 }
 
 // peersPicture is the rate on Redis at the most callers.

@@ -96,7 +96,7 @@ func (m *measured) costTable(store string) string {
 			stall = micros(r.Stall.LongestUS) + " (" + micros(r.Stall.IdleUS) + " with nothing to trim)"
 		}
 		rows = append(rows, []string{
-			"`" + r.Algorithm + "`", short(r.Cost.Commands), micros(r.Cost.ServerUS), short(r.Cost.WireOut), short(r.Cost.WireIn), stall,
+			"`" + r.Algorithm + "`", digits.Short(r.Cost.Commands), micros(r.Cost.ServerUS), digits.Short(r.Cost.WireOut), digits.Short(r.Cost.WireIn), stall,
 		})
 	}
 	return markdown(head, rows)

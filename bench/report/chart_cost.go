@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // costChart draws a row of each algorithm that has a cost.
@@ -94,7 +95,7 @@ func stallChart(r *bench.Results) chart {
 		}, ""
 	})
 	c.Title = fmt.Sprintf("The longest that another client waited while one decision met a key of %s (tick: when idle).",
-		plural(events, "event")) + ownScaleNote
+		digits.Plural(events, "event")) + ownScaleNote
 	c.Finding = stallFinding(c.Picture.Panels, events)
 	return c
 }
@@ -114,5 +115,5 @@ func stallFinding(panels []panel, events int64) string {
 		return ""
 	}
 	return fmt.Sprintf("One decision of %s on a key of %s held everybody else up for %s, against %s when idle.",
-		most, plural(events, "event"), most.at.Text, idle.Text)
+		most, digits.Plural(events, "event"), most.at.Text, idle.Text)
 }

@@ -53,7 +53,7 @@ func frontierOf(r *bench.Results, x axis, wrongness func(worst) (float64, string
 	}}
 	c.Picture.X.span(panels, false, xOf)
 	c.Picture.Y.span(panels, true, yOf)
-	c.Title = fmt.Sprintf("Bytes per key after %s; the lower and the further left, the better.", plural(events, "event"))
+	c.Title = fmt.Sprintf("Bytes per key after %s; the lower and the further left, the better.", digits.Plural(events, "event"))
 	return c
 }
 
@@ -136,5 +136,5 @@ func deniedFinding(panels []panel) string {
 		return fmt.Sprintf("Every algorithm denied requests that there was room for; %s most often: %s of all.", most.name, share(most.at.X))
 	}
 	return fmt.Sprintf("%s turned away %s of all requests although there was room; %d of %s never did.",
-		most.name, share(most.at.X), len(never), plural(int64(len(all)), "algorithm"))
+		most.name, share(most.at.X), len(never), digits.Plural(int64(len(all)), "algorithm"))
 }

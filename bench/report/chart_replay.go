@@ -72,11 +72,11 @@ func (r *Replay) columnsChart(c chart, of func(*insight.Denials) []int64, at fun
 		s := series{Name: list(names[i]), Look: look[one.Algorithm]}
 		for k, n := range of(one.Denials) {
 			s.Points = append(s.Points, point{
-				X: float64(k), Y: float64(n), Text: fmt.Sprintf("%s: %s of %s denied", at(k), digits.Group(n), plural(requests[k], "request")),
+				X: float64(k), Y: float64(n), Text: fmt.Sprintf("%s: %s of %s denied", at(k), digits.Group(n), digits.Plural(requests[k], "request")),
 			})
 			if n > most {
 				most = n
-				c.Finding = fmt.Sprintf("At most, %s denied %s of %s, from %s on.", s.Name, digits.Group(n), plural(requests[k], "request"), at(k))
+				c.Finding = fmt.Sprintf("At most, %s denied %s of %s, from %s on.", s.Name, digits.Group(n), digits.Plural(requests[k], "request"), at(k))
 			}
 		}
 		c.Picture.Panels = append(c.Picture.Panels, panel{Title: s.Name, Height: columnsHeight, Series: []series{s}})
@@ -116,8 +116,8 @@ func (r *Replay) whatIfChart() chart {
 			share func(insight.Outcome) float64
 			count func(insight.Outcome) string
 		}{
-			{"clients", func(o insight.Outcome) float64 { return o.ClientsShare }, func(o insight.Outcome) string { return plural(int64(o.DeniedClients), "client") }},
-			{"requests", func(o insight.Outcome) float64 { return o.RequestShare }, func(o insight.Outcome) string { return plural(o.Denied, "request") }},
+			{"clients", func(o insight.Outcome) float64 { return o.ClientsShare }, func(o insight.Outcome) string { return digits.Plural(int64(o.DeniedClients), "client") }},
+			{"requests", func(o insight.Outcome) float64 { return o.RequestShare }, func(o insight.Outcome) string { return digits.Plural(o.Denied, "request") }},
 		} {
 			p := panel{Title: "share of " + of.what + " denied, per " + printable(window), Height: planeHeight}
 			for _, o := range r.Results.WhatIf {

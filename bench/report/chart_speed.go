@@ -33,12 +33,12 @@ func speedChart(r *bench.Results) chart {
 	}
 	c := chart{
 		ID: "speed", Table: "throughput", Finding: speedFinding(r, levels[0]),
-		Title:   fmt.Sprintf("Decisions a second with %s, and the spread of the repetitions.", plural(int64(levels[0]), "caller")) + ownScaleNote,
-		Picture: picture{Kind: barsKind, X: axis{Unit: countUnit}, Marks: []string{plural(int64(levels[0]), "caller")}},
+		Title:   fmt.Sprintf("Decisions a second with %s, and the spread of the repetitions.", digits.Plural(int64(levels[0]), "caller")) + ownScaleNote,
+		Picture: picture{Kind: barsKind, X: axis{Unit: countUnit}, Marks: []string{digits.Plural(int64(levels[0]), "caller")}},
 	}
 	if len(levels) > 1 {
 		one := levels[len(levels)-1]
-		c.Picture.Marks = append(c.Picture.Marks, plural(int64(one), "caller"))
+		c.Picture.Marks = append(c.Picture.Marks, digits.Plural(int64(one), "caller"))
 		c.Title = strings.Replace(c.Title, ", and", " (tick: with "+digits.Group(int64(one))+"), and", 1)
 	}
 	c.Picture.Panels, c.Absent = byStoreOf(r, true, func(res bench.Result) (points []point, why string) {
@@ -100,7 +100,7 @@ func latencyChart(r *bench.Results) chart {
 	}
 	c := chart{
 		ID: "latency", Table: "throughput",
-		Title:   "Latency of one decision with " + plural(int64(levels[0]), "caller") + ": the median, and what one in a hundred and one in a thousand exceed." + ownScaleNote,
+		Title:   "Latency of one decision with " + digits.Plural(int64(levels[0]), "caller") + ": the median, and what one in a hundred and one in a thousand exceed." + ownScaleNote,
 		Picture: picture{Kind: rangesKind, X: axis{Unit: microUnit, Log: true}, Marks: []string{"p50", "p99", "p99.9"}},
 	}
 	c.Picture.Panels, c.Absent = byStoreOf(r, true, func(res bench.Result) (points []point, why string) {

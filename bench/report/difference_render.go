@@ -58,7 +58,7 @@ func (d *Difference) sum() string {
 			worse++
 		}
 	}
-	text := fmt.Sprintf("%s: %s the same", plural(int64(len(d.Changes)), "figure"), digits.Group(same))
+	text := fmt.Sprintf("%s: %s the same", digits.Plural(int64(len(d.Changes)), "figure"), digits.Group(same))
 	for _, n := range []struct {
 		n    int64
 		what string

@@ -36,7 +36,7 @@ func subject(r *bench.Results) []fact {
 		value := fmt.Sprintf("%s (%s): %s events of %s keys, resolution %s",
 			t.Name, t.Format, digits.Group(int64(t.Events)), digits.Group(int64(t.Keys)), micros(float64(t.ResolutionUS)))
 		if t.Bad > 0 || t.Backward > 0 {
-			value += fmt.Sprintf("; %s, %s", plural(int64(t.Bad), "bad line"), plural(int64(t.Backward), "backward step"))
+			value += fmt.Sprintf("; %s, %s", digits.Plural(int64(t.Bad), "bad line"), digits.Plural(int64(t.Backward), "backward step"))
 		}
 		all = appendFact(all, "trace", value)
 	}

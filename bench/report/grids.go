@@ -134,7 +134,7 @@ func memory(r *bench.Results) grid {
 	counts := distinct(r, func(res bench.Result) []bench.Memory { return res.Memory }, func(m bench.Memory) int64 { return m.Events })
 	total := r.Clients > 0
 	for _, n := range counts {
-		g := group{title: plural(n, "event"), columns: []column{{title: "per key", better: lower}}}
+		g := group{title: digits.Plural(n, "event"), columns: []column{{title: "per key", better: lower}}}
 		if total {
 			g.columns = append(g.columns, column{title: digits.Group(r.Clients) + " keys", better: lower})
 		}
@@ -201,7 +201,7 @@ func throughput(r *bench.Results, detail bool) grid {
 		if gathers(r, n) {
 			with = append(with, column{title: gatheredTitle, better: higher})
 		}
-		t.groups = append(t.groups, group{title: plural(int64(n), "caller"), columns: with})
+		t.groups = append(t.groups, group{title: digits.Plural(int64(n), "caller"), columns: with})
 	}
 	t.fill(r, func(res bench.Result) []cell {
 		var cells []cell
@@ -243,11 +243,4 @@ func distinct[T any, K cmp.Ordered](r *bench.Results, of func(bench.Result) []T,
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
-}
-
-func plural(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return digits.Group(n) + " " + what + "s"
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/weirlimits/weir/bench"
+	"github.com/weirlimits/weir/internal/digits"
 )
 
 // growing is a table of what was measured at several sizes: a group of columns for each.
@@ -65,7 +66,7 @@ func growthEvents(r *bench.Results) grid {
 		of:      of,
 		size:    func(p bench.EventsPoint) int64 { return p.Events },
 		na:      func(p bench.EventsPoint) string { return p.NA },
-		title:   func(n int64) string { return plural(n, "event") },
+		title:   func(n int64) string { return digits.Plural(n, "event") },
 		columns: columns,
 		cells: func(p bench.EventsPoint) []cell {
 			server := words(notTold)
@@ -82,7 +83,7 @@ func growthKeys(r *bench.Results) grid {
 		of:      growthOf(func(g bench.Growth) []bench.KeysPoint { return g.Keys }),
 		size:    func(p bench.KeysPoint) int64 { return p.Keys },
 		na:      func(p bench.KeysPoint) string { return p.NA },
-		title:   func(n int64) string { return plural(n, "key") },
+		title:   func(n int64) string { return digits.Plural(n, "key") },
 		columns: []column{{title: "decision", better: lower}, {title: "bytes per key", better: lower}},
 		cells: func(p bench.KeysPoint) []cell {
 			return []cell{number(micros(p.DecisionNS/1000), p.DecisionNS), number(bytesOf(p.BytesPerKey), p.BytesPerKey)}
@@ -95,7 +96,7 @@ func growthCallers(r *bench.Results) grid {
 		of:      growthOf(func(g bench.Growth) []bench.CallersPoint { return g.Callers }),
 		size:    func(p bench.CallersPoint) int { return p.Callers },
 		na:      func(p bench.CallersPoint) string { return p.NA },
-		title:   func(n int) string { return plural(int64(n), "caller") },
+		title:   func(n int) string { return digits.Plural(int64(n), "caller") },
 		columns: []column{{title: "per second", better: higher}, {title: "p99", better: lower}, {title: gatheredTitle, better: higher}},
 		cells: func(p bench.CallersPoint) []cell {
 			shared := cell{}

@@ -37,7 +37,7 @@ func lead(r *bench.Results) string {
 		}
 	}
 	text := fmt.Sprintf("At %s, %d of %s never let more than %s through in any window", printable(r.Limit.Text), len(keep),
-		plural(int64(len(names)), "algorithm"), digits.Group(r.Limit.Count))
+		digits.Plural(int64(len(names)), "algorithm"), digits.Group(r.Limit.Count))
 	if len(keep) > 0 {
 		text += ": " + list(keep)
 	}
@@ -52,7 +52,7 @@ func lead(r *bench.Results) string {
 		}
 	}
 	if len(smallest) > 0 {
-		text += fmt.Sprintf(" Smallest of those that keep to the limit, at %s per key: %s.", plural(commonEvents(r), "event"), strings.Join(smallest, "; "))
+		text += fmt.Sprintf(" Smallest of those that keep to the limit, at %s per key: %s.", digits.Plural(commonEvents(r), "event"), strings.Join(smallest, "; "))
 	}
 	return text
 }

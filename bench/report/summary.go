@@ -30,7 +30,7 @@ func summary(r *bench.Results) grid {
 	if len(events) > 0 {
 		g := group{title: "bytes per key after"}
 		for _, n := range events {
-			g.columns = append(g.columns, column{title: plural(n, "event"), better: lower})
+			g.columns = append(g.columns, column{title: digits.Plural(n, "event"), better: lower})
 		}
 		t.groups = append(t.groups, g)
 	}
@@ -40,7 +40,7 @@ func summary(r *bench.Results) grid {
 		if gathers(r, callers[0]) {
 			columns = append(columns, column{title: gatheredTitle, better: higher})
 		}
-		t.groups = append(t.groups, group{title: plural(int64(callers[0]), "caller"), columns: columns})
+		t.groups = append(t.groups, group{title: digits.Plural(int64(callers[0]), "caller"), columns: columns})
 	}
 	t.fill(r, func(res bench.Result) (cells []cell) {
 		if len(scenarios) > 0 {

@@ -18,3 +18,15 @@ func TestGroup(t *testing.T) {
 		require.Equal(t, want, digits.Group(n))
 	}
 }
+
+func TestWords(t *testing.T) {
+	require.Equal(t, "1 client", digits.Plural(1, "client"))
+	require.Equal(t, "0 clients", digits.Plural(0, "client"))
+	require.Equal(t, "1,200 clients", digits.Plural(int64(1200), "client"))
+	for v, want := range map[float64]string{0: "0", 0.26: "0.3", 2: "2", 9.95: "10", 12.5: "13", 1234.5: "1,235"} {
+		require.Equal(t, want, digits.Short(v))
+	}
+	for part, want := range map[float64]string{0: "0 %", 0.0000083: "0.00083 %", 0.0083: "0.83 %", 0.05: "5 %", 0.125: "13 %", 12: "1,200 %"} {
+		require.Equal(t, want, digits.Percent(part))
+	}
+}
