@@ -1,11 +1,8 @@
 package worst
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"math"
-	"time"
 
 	"github.com/weirlimits/weir"
 	"github.com/weirlimits/weir/store"
@@ -136,46 +133,10 @@ func (m *machine) alike(a, b string, now, most int64) (bool, error) {
 // stepOf returns the step behind an algorithm's plans, and its parameters. A limit's
 // window may be shorter than one that [weir.New] takes.
 func stepOf(a weir.Algorithm, shape weir.Shape) (*store.Step, []int64, error) {
-	c := &capture{}
 	for _, p := range shape.Plans {
-		if !c.Traits().Capabilities.Has(p.Needs) || p.Racy {
-			continue
-		}
-		bound, err := p.Bind(weir.Binding{Store: c, Space: "/"})
-		if err != nil {
-			return nil, nil, fmt.Errorf("worst: %s: %w", a, err)
-		}
-		if _, err := bound.Take(context.Background(), "k", 1); err == nil && c.step != nil {
-			return c.step, c.args.Params, nil
+		if p.Step != nil && !p.Racy {
+			return p.Step, p.Params, nil
 		}
 	}
 	return nil, nil, fmt.Errorf("worst: %s: %w: it has no step: want an algorithm with a script plan", a, ErrOutOfReach)
-}
-
-// capture is a store that keeps what a plan prepares and asks.
-type capture struct {
-	store.List
-	store.SortedSet
-	step *store.Step
-	args store.Args
-}
-
-func (c *capture) Traits() store.Traits {
-	return store.Traits{
-		Name: "capture", MaxTTL: math.MaxInt64 * time.Nanosecond,
-		Capabilities: store.CapScript | store.CapList | store.CapSortedSet,
-	}
-}
-
-func (c *capture) Close() error                            { return nil }
-func (c *capture) Delete(context.Context, ...string) error { return nil }
-
-func (c *capture) Prepare(step *store.Step, _ string) (store.Runner, error) {
-	c.step = step
-	return c, nil
-}
-
-func (c *capture) Run(_ context.Context, _ string, args store.Args) (store.Reply, error) {
-	c.args = args
-	return store.Reply{Allowed: true}, nil
 }
