@@ -1,18 +1,14 @@
 package memcache_test
 
 import (
-	"context"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/weirlimits/weir"
-	"github.com/weirlimits/weir/algorithms"
 	"github.com/weirlimits/weir/internal/server/servertest"
+	"github.com/weirlimits/weir/internal/storetest"
 	"github.com/weirlimits/weir/store"
 	"github.com/weirlimits/weir/store/memcache"
 )
@@ -31,20 +27,6 @@ func TestRL103ClosedStoresLeaveNothing(t *testing.T) {
 		require.Fail(t, "no curr_connections")
 		return 0
 	}
-	connections, goroutines := connected(), runtime.NumGoroutine()
-	for range 1000 {
-		st, err := memcache.Open([]string{addr}, patient)
-		require.NoError(t, err)
-		l, err := weir.New(algorithms.GCRA(nil), weir.Limit{Count: 5, Window: time.Hour}, st, nil)
-		require.NoError(t, err)
-		_, err = l.Take(context.Background(), "k", 1)
-		require.NoError(t, err)
-		require.NoError(t, st.Close())
-		require.NoError(t, st.Close())
-		_, err = l.Take(context.Background(), "k", 1)
-		require.ErrorIs(t, err, store.ErrClosed)
-	}
-	require.Eventually(t, func() bool { return connected() <= connections }, 10*time.Second, 10*time.Millisecond)
-	// One goroutine more is the one that asks here.
-	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+1 }, 10*time.Second, 10*time.Millisecond)
+	open := func() (store.Store, error) { return memcache.Open([]string{addr}, patient) }
+	storetest.ClosedLeaveNothing(t, open, connected)
 }

@@ -143,8 +143,13 @@ func TestNothingIsSentTwice(t *testing.T) {
 	}
 }
 
-// A server that takes connections and says nothing.
+// silent takes connections and says nothing.
 func silent(t *testing.T) string {
+	return talking(t, func(net.Conn) { <-t.Context().Done() })
+}
+
+// talking takes connections, on each of which talk talks, and closes it.
+func talking(t *testing.T, talk func(net.Conn)) (addr string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { l.Close() })
@@ -154,7 +159,10 @@ func silent(t *testing.T) string {
 			if err != nil {
 				return
 			}
-			t.Cleanup(func() { c.Close() })
+			go func() {
+				defer c.Close()
+				talk(c)
+			}()
 		}
 	}()
 	return l.Addr().String()

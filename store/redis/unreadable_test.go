@@ -2,7 +2,6 @@ package redis
 
 import (
 	"bufio"
-	"context"
 	"io"
 	"net"
 	"testing"
@@ -25,32 +24,19 @@ func TestUnreadableReplies(t *testing.T) {
 
 // answering takes connections and gives the same reply to every script.
 func answering(t *testing.T, reply string) string {
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
+	return talking(t, func(c net.Conn) {
+		for r := bufio.NewReader(c); ; {
+			line, err := r.ReadString('\n')
+			switch {
+			case err != nil:
 				return
+			case line == "hello\r\n":
+				_, _ = io.WriteString(c, "-ERR unknown command\r\n")
+			case line == "evalsha\r\n":
+				_, _ = io.WriteString(c, reply)
+			case line == "client\r\n":
+				_, _ = io.WriteString(c, "+OK\r\n")
 			}
-			go func() {
-				defer c.Close()
-				for r := bufio.NewReader(c); ; {
-					line, err := r.ReadString('\n')
-					switch {
-					case err != nil:
-						return
-					case line == "hello\r\n":
-						_, _ = io.WriteString(c, "-ERR unknown command\r\n")
-					case line == "evalsha\r\n":
-						_, _ = io.WriteString(c, reply)
-					case line == "client\r\n":
-						_, _ = io.WriteString(c, "+OK\r\n")
-					}
-				}
-			}()
 		}
-	}()
-	return l.Addr().String()
+	})
 }
