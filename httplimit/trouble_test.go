@@ -149,7 +149,19 @@ func TestRL095TroubledMemcached(t *testing.T) {
 	guard := weir.FailOpen(l, &weir.GuardOptions{Timeout: guardTimeout, Pause: guardPause})
 
 	require.NoError(t, s.Pause())
-	var longest time.Duration
+	longest := admitsAtOnce(t, guard)
+	require.NoError(t, s.Resume())
+	over := time.Now()
+	require.Eventually(t, func() bool {
+		d, err := guard.Take(t.Context(), "k", 1)
+		return err == nil && !d.Degraded
+	}, recoveryBound, 5*time.Millisecond)
+	t.Logf("longest decision %v of %v; back to normal after %v", longest, guardTimeout, time.Since(over))
+}
+
+// admitsAtOnce asks twenty times a guard that fails open and whose store does not answer, and returns the longest
+// that a decision took.
+func admitsAtOnce(t *testing.T, guard *weir.Guard) (longest time.Duration) {
 	for range 20 {
 		start := time.Now()
 		d, err := guard.Take(t.Context(), "k", 1)
@@ -159,13 +171,7 @@ func TestRL095TroubledMemcached(t *testing.T) {
 		require.True(t, d.Degraded)
 	}
 	require.Less(t, longest, guardTimeout+decisionSlack)
-	require.NoError(t, s.Resume())
-	over := time.Now()
-	require.Eventually(t, func() bool {
-		d, err := guard.Take(t.Context(), "k", 1)
-		return err == nil && !d.Degraded
-	}, recoveryBound, 5*time.Millisecond)
-	t.Logf("longest decision %v of %v; back to normal after %v", longest, guardTimeout, time.Since(over))
+	return longest
 }
 
 // redisInTrouble is a private Redis, behind a proxy or not, and a limiter on it.
